@@ -1,0 +1,128 @@
+/* channel.h - a queue of events between two transactions: put with a ticket, take with a lease.
+ *
+ * Every event has a sequence number in its channel. A leased event counts against capacity until it
+ * is committed. Any thread may call; no call but channel_take waits. */
+#pragma once
+
+#include <glib.h>
+
+#include "agent/core/component.h"
+#include "base/batch.h"
+
+#define CHANNEL_ERROR (channel_error_quark())
+GQuark channel_error_quark(void);
+typedef enum {
+    CHANNEL_ERROR_FULL,      /* retryable */
+    CHANNEL_ERROR_TOO_LARGE, /* larger than the channel's whole capacity: can never fit */
+    CHANNEL_ERROR_TIMEOUT,   /* the ticket's owner cancelled it */
+    CHANNEL_ERROR_IO,
+    CHANNEL_ERROR_CLOSED,
+} ChannelError;
+
+typedef struct Channel Channel;
+typedef struct ChannelType ChannelType;
+
+/* ---- put ---- */
+
+typedef enum { PUT_DONE, PUT_PENDING, PUT_FAILED } PutResult;
+
+/* Embedded in its owner, zeroed, with done set. After PUT_PENDING the channel calls done exactly
+ * once, from any thread, with no lock held, never from inside channel_put; unless
+ * channel_put_cancel returned TRUE first. done may only hand the ticket back to its owner. The
+ * owner frees the ticket after done or a successful cancel, and keeps the deadline. */
+typedef struct Ticket Ticket;
+struct Ticket {
+    void (*done)(Ticket *self);
+    GError *error; /* set before done when the put failed; the owner frees it */
+
+    Channel *channel; /* the channel's own from here on */
+    Batch *batch;
+    gint64 put_us;
+    GList link;
+    gpointer data;
+};
+
+/* All of the batch or nothing. PUT_FAILED sets error and the ticket is free at once; the channel
+ * takes a reference of its own to the batch. */
+PutResult channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error);
+/* FALSE when completion is already under way: then done comes, or has come. */
+gboolean channel_put_cancel(Channel *self, Ticket *ticket);
+
+/* ---- take ---- */
+
+typedef struct {
+    guint max_events;
+    gsize max_bytes;  /* of encoded events; one event is given even if larger */
+    gint64 linger_us; /* see channel_take */
+    const gint *stop; /* atomic; non-zero: do not wait. Set it, then channel_wake. NULL: none */
+} TakeLimits;
+
+/* Slices in order of sequence numbers. A lease that is freed without being committed rolls back. */
+typedef struct Lease Lease;
+struct Lease {
+    Channel *channel;
+    GArray *slices; /* BatchSlice; the batches stay valid as long as the lease is open */
+    guint n_events; /* still leased */
+    gsize n_bytes;
+    guint64 first; /* sequence number of the first event still leased */
+};
+
+/* Waits for an event until deadline_us (monotonic; CLOCK_NEVER). If the channel was not empty, or
+ * the last take was less than linger_us ago, it waits up to linger_us after that take for
+ * max_events or max_bytes: a steady trickle wakes the consumer once per linger, the first event
+ * after silence at once. NULL at the deadline, or when *stop is set and nothing is there. */
+Lease *channel_take(Channel *self, const TakeLimits *limits, gint64 deadline_us);
+/* Forgets the first n_events, keeps the rest leased. */
+void lease_commit(Lease *self, guint n_events);
+/* Puts the rest back by sequence number and frees the lease. Needs no space, no I/O, waits for
+ * nothing, cannot fail. On a lease that is committed whole it only frees. */
+void lease_rollback(Lease *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lease, lease_rollback)
+
+/* Wakes every waiting take so that it looks at its stop flag. */
+void channel_wake(Channel *self);
+
+/* ---- state ---- */
+
+guint64 channel_n_events(Channel *self); /* queued and leased */
+guint64 channel_byte_capacity(const Channel *self);
+gboolean channel_is_durable(
+    const Channel *self); /* keeps its content across a restart: need not be drained */
+
+/* ---- for implementations ---- */
+
+struct Channel {
+    Component base;
+    gint64 put_timeout_us; /* row of the kind */
+    guint64 capacity;      /* events, row of the kind */
+    guint64 byte_capacity; /* bytes, row of the kind */
+};
+
+struct ChannelType {
+    ComponentType base;
+    gboolean durable;
+    PutResult (*put)(Channel *self, Batch *batch, Ticket *ticket, GError **error);
+    gboolean (*put_cancel)(Channel *self, Ticket *ticket);
+    Lease *(*take)(Channel *self, const TakeLimits *limits, gint64 deadline_us);
+    void (*commit)(Lease *lease, guint n_events); /* also moves slices, n_events, n_bytes, first */
+    void (*rollback)(Lease *lease);               /* puts back and frees */
+    void (*wake)(Channel *self);
+    guint64 (*n_events)(Channel *self);
+};
+
+typedef enum {
+    CHANNEL_PUT_ATTEMPTS, /* events */
+    CHANNEL_PUT_SUCCESSES,
+    CHANNEL_TAKE_ATTEMPTS,
+    CHANNEL_TAKE_SUCCESSES,
+    CHANNEL_EVENTS, /* gauge: queued and leased */
+    CHANNEL_BYTES,  /* gauge: charged */
+    CHANNEL_CAPACITY,
+    CHANNEL_BYTE_CAPACITY,
+    CHANNEL_EVENTS_LOST,    /* at a stop whose drain timed out */
+    CHANNEL_PUT_TIME,       /* histogram, per batch */
+    CHANNEL_RESIDENCE_TIME, /* histogram, from put to commit, weighted by events */
+    N_CHANNEL_METRICS,
+} ChannelMetric;
+extern const MetricSpec channel_metrics[N_CHANNEL_METRICS + 1];
+extern const OptionSpec channel_options[];

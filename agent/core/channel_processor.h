@@ -1,0 +1,43 @@
+/* channel_processor.h - the way of a batch from a source into its channels: interceptors, selector,
+ * all required channels in parallel, then optional ones.
+ *
+ * The answer waits for every required channel; one failure makes it a failure although others may
+ * have committed. Optional channels are tried once the required ones hold the batch and never
+ * waited for. */
+#pragma once
+
+#include <glib.h>
+
+#include "agent/core/channel.h"
+#include "agent/core/interceptor.h"
+#include "agent/core/selector.h"
+
+typedef struct ChannelProcessor ChannelProcessor;
+
+/* channels: required first, then optional, in the selector's order. All are borrowed, metrics are
+ * the source's. */
+ChannelProcessor *channel_processor_new(GPtrArray *interceptors, Selector *selector,
+                                        GPtrArray *channels, guint n_required,
+                                        MetricSet *source_metrics);
+void channel_processor_free(ChannelProcessor *self);
+
+/* One batch under way. Embedded in its owner (a request), zeroed, with ready set. */
+typedef struct PutState PutState; /* the processor's own */
+typedef struct Put Put;
+struct Put {
+    /* Any thread, no lock held: hands back to the owner, which calls finish. */
+    void (*ready)(Put *self);
+    gint64 deadline_us; /* after PUT_PENDING: when to call channel_processor_expire */
+    PutState *state;
+};
+
+/* PUT_DONE, PUT_FAILED: over, nothing to finish. PUT_PENDING: ready is called exactly once, unless
+ * channel_processor_expire returned TRUE first. Never waits. */
+PutResult channel_processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error);
+/* Cancels what is pending. TRUE: nothing is under way any more, call finish now; ready is not
+ * called. FALSE: ready comes, or has come. */
+gboolean channel_processor_expire(Put *put);
+/* The outcome; puts into optional channels if the required ones took it. Owner's thread. */
+gboolean channel_processor_finish(Put *put, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChannelProcessor, channel_processor_free)

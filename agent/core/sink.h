@@ -1,0 +1,86 @@
+/* sink.h - takes events from one channel and delivers them; the runner owns thread, lease and
+ * retries. */
+#pragma once
+
+#include <glib.h>
+
+#include "agent/core/channel.h"
+#include "agent/core/component.h"
+#include "base/batch.h"
+
+#define SINK_ERROR (sink_error_quark())
+GQuark sink_error_quark(void);
+typedef enum {
+    SINK_ERROR_REFUSED,
+    SINK_ERROR_IO,
+    SINK_ERROR_INTERRUPTED,
+    SINK_ERROR_TOO_LARGE,
+} SinkError;
+
+typedef struct Sink Sink;
+
+/* Events to deliver, in order, borrowed for the call. */
+typedef struct {
+    const BatchSlice *slices;
+    guint n_slices;
+    guint n_events;
+    gsize n_bytes;
+    gint64 deadline_us; /* monotonic */
+} Delivery;
+
+typedef enum {
+    DELIVERED,         /* all of it */
+    DELIVERY_RETRY,    /* what follows the first ret_done: the destination is in trouble */
+    DELIVERY_REJECTED, /* the event behind the first ret_done can never be delivered, locally
+                          certain */
+} Verdict;
+
+typedef struct {
+    ComponentType base;
+
+    /* ret_done: leading events that the destination has acknowledged, written always; the runner
+     * commits those. error is set unless DELIVERED. */
+    Verdict (*deliver)(Sink *self, const Delivery *delivery, guint *ret_done, GError **error);
+    /* Any thread, returns at once: a running deliver ends soon with DELIVERY_RETRY. May be NULL if
+     * deliver never waits. */
+    void (*interrupt)(Sink *self);
+    /* Work of its own that is due at a time (rolling a file, closing an idle one): the runner calls
+     * tick on the sink's thread when it has come, whether there are events or not. NULL: none. */
+    void (*tick)(Sink *self);
+    gint64 (*next_tick_us)(Sink *self); /* monotonic, CLOCK_NEVER for none */
+} SinkType;
+
+struct Sink {
+    Component base;
+    char *channel_name; /* rows of the kind */
+    guint64 batch_size; /* events */
+    guint64 batch_bytes;
+    gint64 linger_us;
+    gint64 backoff_us;
+    gint64 max_backoff_us;
+    gint64 deliver_timeout_us;
+    Channel *channel; /* wired by the configuration */
+};
+
+static inline const SinkType *
+sink_type(const Sink *self)
+{
+    return (const SinkType *) self->base.type;
+}
+
+typedef enum {
+    SINK_DELIVERY_ATTEMPTS, /* events */
+    SINK_EVENTS_DELIVERED,
+    SINK_EVENTS_REJECTED,
+    SINK_BATCHES_COMPLETE,  /* leases of batch-size events */
+    SINK_BATCHES_UNDERFLOW, /* smaller ones */
+    SINK_BATCHES_EMPTY,     /* takes that found nothing */
+    SINK_BATCHES_RETRIED,
+    SINK_CONNECTIONS_CREATED,
+    SINK_CONNECTIONS_CLOSED,
+    SINK_CONNECTIONS_FAILED,
+    SINK_DELIVERY_TIME, /* histogram, per call */
+    N_SINK_METRICS,
+} SinkMetric;
+extern const MetricSpec sink_metrics[N_SINK_METRICS + 1];
+extern const OptionSpec sink_options[];

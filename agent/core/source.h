@@ -1,0 +1,73 @@
+/* source.h - brings events into the agent: on a thread that the core gives it, or with loops of its
+ * own. */
+#pragma once
+
+#include <glib.h>
+
+#include "agent/core/channel_processor.h"
+#include "agent/core/component.h"
+
+#define SOURCE_ERROR (source_error_quark())
+GQuark source_error_quark(void);
+typedef enum { SOURCE_ERROR_INTERRUPTED, SOURCE_ERROR_IO } SourceError;
+
+typedef struct Source Source;
+
+/* Either run + interrupt, or start + stop. */
+typedef struct {
+    ComponentType base;
+
+    /* On a thread of the core, until interrupted or finished. */
+    void (*run)(Source *self);
+    void (*interrupt)(Source *self); /* any thread, returns at once */
+
+    gboolean (*start)(Source *self, GError **error);
+    /* Stops accepting, answers what is in hand. Requests still pending at answer_deadline_us are
+     * cancelled and answered FAILED; returns by deadline_us. */
+    void (*stop)(Source *self, gint64 answer_deadline_us, gint64 deadline_us);
+
+    const Endpoint *(*listens_on)(
+        const Source *self); /* as configured; two sources must not share one. May be NULL */
+    gsize (*largest_batch)(const Source *self); /* bytes it may put at once; may be NULL */
+    /* NULL while it works, else why not, in words (static). For /healthz. May be NULL */
+    const char *(*trouble)(const Source *self);
+} SourceType;
+
+struct Source {
+    Component base;
+    GStrv channel_names; /* rows of the kind */
+    GStrv optional_channel_names;
+    ChannelProcessor *processor; /* wired by the configuration */
+    gint stopping;               /* atomic: set before interrupt */
+};
+
+static inline const SourceType *
+source_type(const Source *self)
+{
+    return (const SourceType *) self->base.type;
+}
+
+/* For sources with a thread: puts one batch and waits until it is committed, refused, past the
+ * channels' put-timeout, or the source is interrupted. Counts received and accepted. */
+gboolean source_put(Source *self, Batch *batch, GError **error);
+/* Makes a source_put that waits return; for `interrupt`. */
+void source_interrupt_put(Source *self);
+
+typedef enum {
+    SOURCE_EVENTS_RECEIVED,
+    SOURCE_EVENTS_ACCEPTED,
+    SOURCE_EVENTS_REFUSED,
+    SOURCE_APPENDS_RECEIVED,
+    SOURCE_APPENDS_ACCEPTED,
+    SOURCE_BATCHES_RECEIVED,
+    SOURCE_BATCHES_ACCEPTED,
+    SOURCE_OPEN_CONNECTIONS,  /* gauge */
+    SOURCE_READ_FAILURES,     /* requests that could not be read */
+    SOURCE_CHANNEL_FAILURES,  /* puts that a channel refused */
+    SOURCE_EVENTS_DROPPED,    /* by interceptors */
+    SOURCE_EVENTS_UNROUTED,   /* by a selector that chose no channel */
+    SOURCE_OPTIONAL_FAILURES, /* events that an optional channel did not take */
+    N_SOURCE_METRICS,
+} SourceMetric;
+extern const MetricSpec source_metrics[N_SOURCE_METRICS + 1];
+extern const OptionSpec source_options[];

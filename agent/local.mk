@@ -1,0 +1,25 @@
+noinst_LIBRARIES += libagent.a
+libagent_a_SOURCES = \
+	%D%/agent.h \
+	%D%/agent_config.h \
+	%D%/builtin.h \
+	%D%/commands/command.h \
+	%D%/core/channel.h \
+	%D%/core/channel_processor.h \
+	%D%/core/component.h \
+	%D%/core/event_edit.h \
+	%D%/core/interceptor.h \
+	%D%/core/selector.h \
+	%D%/core/sink.h \
+	%D%/core/sink_runner.h \
+	%D%/core/source.h \
+	%D%/core/source_runner.h \
+	%D%/http_server.h
+
+libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+
+AGENT_LIBS = libagent.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
+
+bin_PROGRAMS += leat
+leat_SOURCES = %D%/main.c
+leat_LDADD = $(AGENT_LIBS)

@@ -1,0 +1,29 @@
+/* batch_builder.h - collects encoded events, copied as bytes, into a new batch. One thread at a
+ * time. */
+#pragma once
+
+#include <glib.h>
+
+#include "base/batch.h"
+
+typedef struct BatchBuilder BatchBuilder;
+
+BatchBuilder *batch_builder_new(gsize expected_bytes, guint expected_events);
+void batch_builder_free(BatchBuilder *self);
+
+guint batch_builder_n_events(const BatchBuilder *self);
+gsize batch_builder_n_bytes(const BatchBuilder *self); /* bytes of events so far */
+gsize batch_builder_allocated(
+    const BatchBuilder *self); /* what a finished batch would be charged at the most */
+/* What allocated would become after adding n_events in n_bytes. */
+gsize batch_builder_allocated_with(const BatchBuilder *self, guint n_events, gsize n_bytes);
+
+void batch_builder_add_slice(BatchBuilder *self, const Batch *batch, guint first, guint count);
+void batch_builder_add_event(BatchBuilder *self, const EventHeader *headers, guint n_headers,
+                             ByteSpan body);
+
+/* The batch of everything added since the last finish, in memory that fits; the builder is empty
+ * again and may be used on. Never NULL; a batch of no events is legal. */
+Batch *batch_builder_finish(BatchBuilder *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(BatchBuilder, batch_builder_free)

@@ -1,0 +1,32 @@
+/* clock.h - the two clocks: monotonic for every wait and timer, wall for what people read. */
+#pragma once
+
+#include <glib.h>
+
+/* Microseconds. Deadlines are absolute and monotonic; CLOCK_NEVER is a deadline that does not come.
+ */
+#define CLOCK_NEVER G_MAXINT64
+
+static inline gint64
+clock_now_us(void)
+{
+    return g_get_monotonic_time();
+}
+
+static inline gint64
+clock_wall_us(void)
+{
+    return g_get_real_time();
+}
+
+/* now + delay, CLOCK_NEVER if that overflows. */
+static inline gint64
+clock_deadline_us(gint64 delay_us)
+{
+    gint64 now = clock_now_us();
+
+    return delay_us > CLOCK_NEVER - now ? CLOCK_NEVER : now + delay_us;
+}
+
+/* For poll and epoll_wait: milliseconds until the deadline, rounded up, -1 for CLOCK_NEVER. */
+int clock_poll_timeout_ms(gint64 deadline_us);

@@ -1,0 +1,48 @@
+/* event_bytes.h - the canonical bytes of one event: check, view, build. Nothing else knows them.
+ *
+ * The canonical form is the Thrift compact encoding of ThriftFlumeEvent (thrift/flume.thrift) with
+ * fields in order, short field headers, minimal varints and no header key twice:
+ *
+ *     1b count [88 (length key length value)...]   field 1, map<string,string>; 88 only if count >
+ * 0 18 length body                               field 2, binary 00 end of struct
+ *
+ * Keys, values and bodies are bytes: NUL and invalid UTF-8 pass unchanged. */
+#pragma once
+
+#include <glib.h>
+
+#include "base/span.h"
+
+typedef struct {
+    ByteSpan key;
+    ByteSpan value;
+} EventHeader;
+
+/* One event, borrowed from bytes that outlive the view. Nothing is allocated. */
+typedef struct {
+    ByteSpan bytes; /* the whole encoding */
+    ByteSpan body;
+    guint n_headers;
+    const guint8 *headers; /* first key; unspecified if n_headers is 0 */
+} EventView;
+
+typedef struct {
+    const guint8 *cursor;
+    guint left;
+} EventHeaderIter;
+
+/* Length in bytes of the canonical event that starts at data, 0 if what stands there is not one (it
+ * may still be legal Thrift). Never reads past length; any bytes may be passed. */
+gsize event_bytes_check(const guint8 *data, gsize length);
+
+/* data holds exactly one event that event_bytes_check has accepted. */
+void event_view_init(EventView *self, const guint8 *data, gsize length);
+gboolean event_view_find_header(const EventView *self, ByteSpan key, ByteSpan *ret_value);
+
+void event_header_iter_init(EventHeaderIter *self, const EventView *view);
+gboolean event_header_iter_next(EventHeaderIter *self, EventHeader *ret_header);
+
+/* Building. Keys must differ from one another; event_bytes_write needs event_bytes_size bytes at
+ * out and returns the first byte behind the event. */
+gsize event_bytes_size(const EventHeader *headers, guint n_headers, ByteSpan body);
+guint8 *event_bytes_write(guint8 *out, const EventHeader *headers, guint n_headers, ByteSpan body);

@@ -1,0 +1,23 @@
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	%D%/backoff.h \
+	%D%/batch.h \
+	%D%/batch_builder.h \
+	%D%/buffer_pool.h \
+	%D%/clock.c \
+	%D%/clock.h \
+	%D%/endpoint.h \
+	%D%/event_bytes.h \
+	%D%/json_writer.h \
+	%D%/log.h \
+	%D%/loop.h \
+	%D%/metric.h \
+	%D%/option.h \
+	%D%/problems.h \
+	%D%/quantity.h \
+	%D%/span.h \
+	%D%/yaml_tree.h
+libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
+
+# What a program needs that links libbase.a.
+BASE_LIBS = libbase.a $(GLIB_LIBS) $(YAML_LIBS)

@@ -1,0 +1,33 @@
+# Generated code: built into the build tree, never committed; its own library, warnings off.
+EXTRA_DIST += %D%/flume.thrift
+THRIFT_GENERATED = \
+	%D%/gen/flume_flume_types.c \
+	%D%/gen/flume_flume_types.h \
+	%D%/gen/flume_thrift_source_protocol.c \
+	%D%/gen/flume_thrift_source_protocol.h
+BUILT_SOURCES += %D%/gen/stamp
+CLEANFILES += $(THRIFT_GENERATED) %D%/gen/stamp
+
+%D%/gen/stamp: %D%/flume.thrift
+	$(AM_V_GEN)$(MKDIR_P) %D%/gen && $(THRIFT_COMPILER) --gen c_glib -out %D%/gen $(srcdir)/%D%/flume.thrift && touch $@
+$(THRIFT_GENERATED): %D%/gen/stamp
+
+noinst_LIBRARIES += libthrift-gen.a libthrift-wire.a libthrift.a
+nodist_libthrift_gen_a_SOURCES = $(THRIFT_GENERATED)
+libthrift_gen_a_SOURCES =
+libthrift_gen_a_CFLAGS = -std=gnu11 -w -O2 $(THRIFT_CFLAGS) $(GLIB_CFLAGS)
+
+libthrift_wire_a_SOURCES = \
+	%D%/wire/connection.h \
+	%D%/wire/message.h \
+	%D%/wire/reply.h \
+	%D%/wire/walk.h
+
+libthrift_a_SOURCES = \
+	%D%/flume_api.h \
+	%D%/frame_server.h \
+	%D%/source_processor.h
+libthrift_a_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+
+WIRE_LIBS = libthrift-wire.a $(BASE_LIBS)
+LEAT_THRIFT_LIBS = libthrift.a libthrift-gen.a $(THRIFT_LIBS) $(WIRE_LIBS)
