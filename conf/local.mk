@@ -1,1 +1,8 @@
-EXTRA_DIST +=
+EXTRA_DIST += \
+	%D%/quickstart.sh \
+	%D%/quickstart.yaml
+
+# The main job on an example that a person can watch; ends by itself.
+.PHONY: run
+run: leat
+	@$(SHELL) $(srcdir)/%D%/quickstart.sh $(abs_builddir)/leat $(abs_top_srcdir) $(abs_builddir)/quickstart

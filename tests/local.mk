@@ -4,5 +4,13 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE_DIR='"$(abs_top_srcdir)"'
 
+PY_LOG_COMPILER = $(PYTHON)
+SH_LOG_COMPILER = $(SHELL)
+
+# Everything that `make check` builds, without running it.
+.PHONY: check-programs
+check-programs: $(check_PROGRAMS) $(check_LIBRARIES)
+
+include tests/lint/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk

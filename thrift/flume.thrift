@@ -4,6 +4,7 @@
  */
 namespace c_glib flume
 namespace java org.apache.flume.thrift
+namespace py flume
 
 struct ThriftFlumeEvent {
   1: required map<string, string> headers,
