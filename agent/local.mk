@@ -6,12 +6,17 @@ libagent_a_SOURCES = \
 	%D%/commands/command.h \
 	%D%/core/channel.h \
 	%D%/core/channel_processor.h \
+	%D%/core/component.c \
 	%D%/core/component.h \
+	%D%/core/component_report.c \
+	%D%/core/component_report.h \
 	%D%/core/event_edit.h \
 	%D%/core/interceptor.h \
 	%D%/core/selector.h \
+	%D%/core/sink.c \
 	%D%/core/sink.h \
 	%D%/core/sink_runner.h \
+	%D%/core/source.c \
 	%D%/core/source.h \
 	%D%/core/source_runner.h \
 	%D%/http_server.h

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
+	%D%/backoff.c \
 	%D%/backoff.h \
 	%D%/batch.h \
 	%D%/batch_builder.h \
@@ -9,9 +10,12 @@ libbase_a_SOURCES = \
 	%D%/endpoint.h \
 	%D%/event_bytes.h \
 	%D%/json_writer.h \
+	%D%/log.c \
 	%D%/log.h \
 	%D%/loop.h \
+	%D%/metric.c \
 	%D%/metric.h \
+	%D%/metric_prometheus.c \
 	%D%/option.h \
 	%D%/problems.h \
 	%D%/quantity.h \

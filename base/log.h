@@ -34,6 +34,9 @@ gboolean log_level_from_text(const char *text, LogLevel *ret_level); /* error wa
 gboolean log_format_from_text(const char *text, LogFormat *ret_format);
 gboolean log_enabled(LogLevel level);
 
+/* Names the calling thread: the kernel sees the first 15 bytes, log lines carry all of it. */
+void log_name_thread(const char *name);
+
 void log_emit(LogLevel level, const char *message, const LogField *fields);
 
 #define LOG_FIELDS_(...) ((const LogField[]){ __VA_ARGS__ })

@@ -2,8 +2,10 @@
  *
  * A row is indexed by an enum, so that a name cannot be mistyped or left undocumented:
  *
- *     [SINK_EVENTS_DELIVERED] = { .name = "leat_sink_events_delivered_total", .kind =
- * METRIC_COUNTER, .help = "Events the destination accepted.", .flume = "EventDrainSuccessCount" },
+ *     [SINK_EVENTS_DELIVERED] = { .name = "leat_sink_events_delivered_total",
+ *                                 .kind = METRIC_COUNTER,
+ *                                 .help = "Events the destination accepted.",
+ *                                 .flume = "EventDrainSuccessCount" },
  */
 #pragma once
 
@@ -13,6 +15,7 @@ typedef enum { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM } MetricKind;
 
 /* Upper bounds are powers of two from 64 µs (2^6) to 67 s (2^26), and one bucket above. */
 #define METRIC_BUCKETS 22
+#define METRIC_FIRST_BOUND_BITS 6
 
 typedef struct {
     const char *name; /* NULL ends a table */
@@ -25,7 +28,7 @@ typedef struct {
 
 typedef struct MetricSet MetricSet;
 
-/* kind and type become labels ("source", "thrift"); the texts are copied. */
+/* component, kind and type become labels ("apps", "source", "thrift"); the texts are copied. */
 MetricSet *metric_set_new(const MetricSpec *specs, const char *kind, const char *type,
                           const char *component);
 void metric_set_free(MetricSet *self);
@@ -38,9 +41,13 @@ void metric_set(MetricSet *self, guint row, guint64 number);      /* gauges */
 void metric_observe_us(MetricSet *self, guint row, gint64 us, guint64 weight);
 guint64 metric_get(const MetricSet *self, guint row); /* a labelled row: the sum of its values */
 guint64 metric_get_value(const MetricSet *self, guint row, guint value);
+/* Of a histogram: how many observations each bucket holds (not cumulated), and their sum in
+ * microseconds; both weighted. */
+guint64 metric_get_buckets(const MetricSet *self, guint row, guint64 ret_buckets[METRIC_BUCKETS]);
 
 const MetricSpec *metric_set_specs(const MetricSet *self);
 const char *metric_set_kind(const MetricSet *self);
+const char *metric_set_type(const MetricSet *self);
 const char *metric_set_component(const MetricSet *self);
 
 /* Prometheus text format 0.0.4 of all sets (GPtrArray of MetricSet *); HELP and TYPE once a name.

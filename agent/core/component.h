@@ -30,7 +30,7 @@ typedef struct {
     const OptionSpec *options;
     const MetricSpec *metrics; /* rows of this part alone, beside those of its kind; NULL if none */
 
-    /* Checks that rows cannot express. No side effects. */
+    /* Checks that rows cannot express. No side effects. Comes after the wiring. */
     void (*configure)(Component *self, Problems *problems);
     /* Binds, locks, recovers. All parts are opened before any starts. */
     gboolean (*open)(Component *self, GError **error);
@@ -45,7 +45,7 @@ struct Component {
     ComponentKind kind;
     char *name;
     const OptionSpec *const *tables; /* of the kind and of the type, NULL-terminated */
-    const YamlNode *node;            /* while configuring; NULL afterwards */
+    const YamlNode *node;            /* until component_configure; NULL afterwards */
     char *path;                      /* "sinks.archive" */
     MetricSet *metrics;              /* rows of the kind */
     MetricSet *part_metrics;         /* rows of the type, NULL if it has none */
@@ -54,11 +54,15 @@ struct Component {
 };
 
 /* kind_options, kind_metrics: what all parts of the kind share; either may be NULL. The node is
- * borrowed; problems with options are added, and the component is complete in any case. */
+ * borrowed until component_configure; problems with options are added, and the component is
+ * complete in any case. */
 Component *component_new(const ComponentType *type, ComponentKind kind,
                          const OptionSpec *kind_options, const MetricSpec *kind_metrics,
                          const char *name, const char *path, const YamlNode *node,
                          Problems *problems);
+/* The type's own checks. Once, after the configuration has wired the component, while the tree
+ * still stands. */
+void component_configure(Component *self, Problems *problems);
 void component_free(Component *self);
 
 gboolean component_open(Component *self, GError **error); /* prefixes errors with kind and name */

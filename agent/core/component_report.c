@@ -1,0 +1,104 @@
+/* component_report.c - events of note: counted by reason, logged at most once a second each. */
+#include "agent/core/component_report.h"
+
+#include "agent/core/component.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+typedef struct {
+    gint64 next_line_us; /* monotonic: no line before */
+    guint64 left_out;
+} ReportRate;
+
+struct ComponentReports {
+    GMutex lock; /* guards rates */
+    ReportRate rates[N_REPORT_REASONS];
+};
+
+typedef struct {
+    const char *label;
+    const char *message;
+    LogLevel level;
+} ReportRow;
+
+static const ReportRow report_rows[N_REPORT_REASONS] = {
+    [REPORT_CONNECTION_CLOSED] = { "connection-closed", "connection closed", LOG_AT_WARNING },
+    [REPORT_BAD_CLIENT] = { "bad-client", "client speaks something else", LOG_AT_WARNING },
+    [REPORT_REFUSED] = { "refused", "request refused", LOG_AT_WARNING },
+    [REPORT_RESOURCES] = { "resources", "out of resources", LOG_AT_WARNING },
+    [REPORT_EVENT_DROPPED] = { "event-dropped", "event dropped", LOG_AT_WARNING },
+    [REPORT_MATCH_LIMIT] = { "match-limit", "regular expression gave up, event unchanged",
+                             LOG_AT_WARNING },
+    [REPORT_DESTINATION] = { "destination", "trouble at the destination", LOG_AT_WARNING },
+    [REPORT_REJECTED] = { "rejected", "event rejected", LOG_AT_WARNING },
+    [REPORT_RECOVERED] = { "recovered", "recovered", LOG_AT_INFO },
+};
+
+static const char *const report_labels[] = {
+    "connection-closed", "bad-client",  "refused",  "resources", "event-dropped",
+    "match-limit",       "destination", "rejected", "recovered", NULL,
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
+
+const MetricSpec component_report_metrics[] = {
+    { .name = "leat_reports_total",
+      .kind = METRIC_COUNTER,
+      .help = "Events of note, by reason; the log has a line for the first of each second.",
+      .label = "reason",
+      .values = report_labels },
+    { 0 },
+};
+
+ComponentReports *
+component_reports_new(void)
+{
+    ComponentReports *self = g_new0(ComponentReports, 1);
+
+    g_mutex_init(&self->lock);
+    return self;
+}
+
+void
+component_reports_free(ComponentReports *self)
+{
+    g_mutex_clear(&self->lock);
+    g_free(self);
+}
+
+/* Whether this one gets a line, and how many before it got none. */
+static gboolean
+reports_admit(ComponentReports *self, ReportReason reason, guint64 *ret_left_out)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+    ReportRate *rate = &self->rates[reason];
+    gint64 now_us = clock_now_us();
+
+    if (now_us < rate->next_line_us) {
+        rate->left_out++;
+        return FALSE;
+    }
+    rate->next_line_us = now_us + G_USEC_PER_SEC;
+    *ret_left_out = rate->left_out;
+    rate->left_out = 0;
+    return TRUE;
+}
+
+void
+component_report(Component *self, ReportReason reason, const char *peer, const char *detail)
+{
+    const ReportRow *row = &report_rows[reason];
+    LogField fields[5] = { LOG_TEXT(component_kind_name(self->kind), self->name) };
+    guint64 left_out;
+    guint n = 1;
+
+    metric_add_value(self->reports, 0, reason, 1);
+    if (!reports_admit(self->rate, reason, &left_out))
+        return;
+    if (peer != NULL)
+        fields[n++] = (LogField) LOG_TEXT("peer", peer);
+    if (detail != NULL)
+        fields[n++] = (LogField) LOG_TEXT("detail", detail);
+    if (left_out > 0)
+        fields[n++] = (LogField) LOG_INT("left_out", left_out);
+    log_emit(row->level, row->message, fields);
+}

@@ -1,0 +1,163 @@
+/* metric.c - counters, gauges and histograms of one component, as C11 relaxed atomics. */
+#include "base/metric.h"
+
+#include <stdatomic.h>
+
+/* A histogram has its buckets and behind them the sum. */
+#define HISTOGRAM_CELLS (METRIC_BUCKETS + 1)
+
+typedef struct {
+    guint first; /* cell */
+    guint count;
+} CellRange;
+
+struct MetricSet {
+    const MetricSpec *specs;
+    char *kind;
+    char *type;
+    char *component;
+    CellRange *rows;
+    _Atomic guint64 *cells;
+};
+
+static guint
+cells_of_row(const MetricSpec *spec)
+{
+    if (spec->kind == METRIC_HISTOGRAM)
+        return HISTOGRAM_CELLS;
+    return spec->label == NULL ? 1 : g_strv_length((char **) spec->values);
+}
+
+MetricSet *
+metric_set_new(const MetricSpec *specs, const char *kind, const char *type, const char *component)
+{
+    MetricSet *self = g_new0(MetricSet, 1);
+    guint n_rows = 0;
+    guint n_cells = 0;
+
+    while (specs[n_rows].name != NULL)
+        n_rows++;
+    self->specs = specs;
+    self->kind = g_strdup(kind);
+    self->type = g_strdup(type);
+    self->component = g_strdup(component);
+    self->rows = g_new0(CellRange, n_rows);
+    for (guint row = 0; row < n_rows; row++) {
+        self->rows[row].first = n_cells;
+        self->rows[row].count = cells_of_row(&specs[row]);
+        n_cells += self->rows[row].count;
+    }
+    self->cells = g_new0(_Atomic guint64, n_cells);
+    return self;
+}
+
+void
+metric_set_free(MetricSet *self)
+{
+    if (self == NULL)
+        return;
+    g_free(self->kind);
+    g_free(self->type);
+    g_free(self->component);
+    g_free(self->rows);
+    g_free(self->cells);
+    g_free(self);
+}
+
+static _Atomic guint64 *
+metric_cell(const MetricSet *self, guint row, guint value)
+{
+    g_assert(value < self->rows[row].count);
+    return &self->cells[self->rows[row].first + value];
+}
+
+void
+metric_add(MetricSet *self, guint row, guint64 amount)
+{
+    metric_add_value(self, row, 0, amount);
+}
+
+void
+metric_add_value(MetricSet *self, guint row, guint value, guint64 amount)
+{
+    atomic_fetch_add_explicit(metric_cell(self, row, value), amount, memory_order_relaxed);
+}
+
+void
+metric_subtract(MetricSet *self, guint row, guint64 amount)
+{
+    atomic_fetch_sub_explicit(metric_cell(self, row, 0), amount, memory_order_relaxed);
+}
+
+void
+metric_set(MetricSet *self, guint row, guint64 number)
+{
+    atomic_store_explicit(metric_cell(self, row, 0), number, memory_order_relaxed);
+}
+
+static guint
+bucket_of(gint64 us)
+{
+    guint bits;
+
+    if (us <= 1 << METRIC_FIRST_BOUND_BITS)
+        return 0;
+    bits = g_bit_storage((gulong) us - 1); /* a bound belongs to its own bucket */
+    return MIN(bits - METRIC_FIRST_BOUND_BITS, METRIC_BUCKETS - 1);
+}
+
+void
+metric_observe_us(MetricSet *self, guint row, gint64 us, guint64 weight)
+{
+    us = MAX(us, 0);
+    metric_add_value(self, row, bucket_of(us), weight);
+    metric_add_value(self, row, METRIC_BUCKETS, (guint64) us * weight);
+}
+
+guint64
+metric_get(const MetricSet *self, guint row)
+{
+    guint64 sum = 0;
+
+    for (guint value = 0; value < self->rows[row].count; value++)
+        sum += metric_get_value(self, row, value);
+    return sum;
+}
+
+guint64
+metric_get_value(const MetricSet *self, guint row, guint value)
+{
+    return atomic_load_explicit(metric_cell(self, row, value), memory_order_relaxed);
+}
+
+guint64
+metric_get_buckets(const MetricSet *self, guint row, guint64 ret_buckets[METRIC_BUCKETS])
+{
+    for (guint bucket = 0; bucket < METRIC_BUCKETS; bucket++)
+        ret_buckets[bucket] = metric_get_value(self, row, bucket);
+    return metric_get_value(self, row, METRIC_BUCKETS);
+}
+
+const MetricSpec *
+metric_set_specs(const MetricSet *self)
+{
+    return self->specs;
+}
+
+const char *
+metric_set_kind(const MetricSet *self)
+{
+    return self->kind;
+}
+
+const char *
+metric_set_type(const MetricSet *self)
+{
+    return self->type;
+}
+
+const char *
+metric_set_component(const MetricSet *self)
+{
+    return self->component;
+}
