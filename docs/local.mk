@@ -1,2 +1,4 @@
 EXTRA_DIST += \
+	%D%/ARCHITECTURE.md \
+	%D%/adding-a-part.md \
 	%D%/examples/send.py
