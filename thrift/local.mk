@@ -18,8 +18,14 @@ libthrift_gen_a_SOURCES =
 libthrift_gen_a_CFLAGS = -std=gnu11 -w -O2 $(THRIFT_CFLAGS) $(GLIB_CFLAGS)
 
 libthrift_wire_a_SOURCES = \
+	%D%/wire/call.c \
+	%D%/wire/call.h \
+	%D%/wire/connection.c \
 	%D%/wire/connection.h \
+	%D%/wire/connection_error.h \
 	%D%/wire/message.h \
+	%D%/wire/peer_socket.c \
+	%D%/wire/peer_socket.h \
 	%D%/wire/reply.h \
 	%D%/wire/walk.h
 
