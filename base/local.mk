@@ -12,6 +12,7 @@ libbase_a_SOURCES = \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \
+	%D%/loop.c \
 	%D%/loop.h \
 	%D%/metric.c \
 	%D%/metric.h \
