@@ -35,6 +35,10 @@ Batch *batch_new_single(const EventHeader *headers, guint n_headers, ByteSpan bo
 Batch *batch_ref(Batch *self);
 void batch_unref(Batch *self);
 
+/* What a batch would be charged: its events in a buffer of buffer_capacity bytes, or, if that is 0,
+ * n_bytes of events in memory that fits. */
+gsize batch_allocated_for(guint n_events, gsize n_bytes, gsize buffer_capacity);
+
 void batch_view(const Batch *self, guint index, EventView *ret_view);
 
 static inline ByteSpan

@@ -3,8 +3,9 @@
  * The canonical form is the Thrift compact encoding of ThriftFlumeEvent (thrift/flume.thrift) with
  * fields in order, short field headers, minimal varints and no header key twice:
  *
- *     1b count [88 (length key length value)...]   field 1, map<string,string>; 88 only if count >
- * 0 18 length body                               field 2, binary 00 end of struct
+ *     1b count [88 (length key length value)...]   field 1, map<string,string>; 88 if count > 0
+ *     18 length body                               field 2, binary
+ *     00                                           end of struct
  *
  * Keys, values and bodies are bytes: NUL and invalid UTF-8 pass unchanged. */
 #pragma once
@@ -46,3 +47,11 @@ gboolean event_header_iter_next(EventHeaderIter *self, EventHeader *ret_header);
  * out and returns the first byte behind the event. */
 gsize event_bytes_size(const EventHeader *headers, guint n_headers, ByteSpan body);
 guint8 *event_bytes_write(guint8 *out, const EventHeader *headers, guint n_headers, ByteSpan body);
+
+/* The same in steps, for one that is built while it is read. Keys may repeat when
+ * event_bytes_keep_last_headers comes between the last header and the end: it drops every header
+ * whose key comes again later. Each step returns the first byte behind what stands so far. */
+guint8 *event_bytes_begin(guint8 *out, guint n_headers);
+guint8 *event_bytes_put_header(guint8 *out, ByteSpan key, ByteSpan value);
+guint8 *event_bytes_keep_last_headers(guint8 *event, guint8 *out);
+guint8 *event_bytes_end(guint8 *out, ByteSpan body);

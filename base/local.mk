@@ -2,13 +2,19 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	%D%/backoff.c \
 	%D%/backoff.h \
+	%D%/batch.c \
 	%D%/batch.h \
+	%D%/batch_builder.c \
 	%D%/batch_builder.h \
+	%D%/buffer_pool.c \
 	%D%/buffer_pool.h \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/endpoint.h \
+	%D%/event_bytes.c \
 	%D%/event_bytes.h \
+	%D%/event_keys.c \
+	%D%/event_keys.h \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \

@@ -1,5 +1,8 @@
 unit_tests = \
+	%D%/test_batch \
+	%D%/test_buffer_pool \
 	%D%/test_clock \
+	%D%/test_event_bytes \
 	%D%/test_loop
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -8,3 +11,9 @@ tests_unit_test_clock_SOURCES = %D%/test_clock.c
 tests_unit_test_clock_LDADD = $(BASE_LIBS)
 tests_unit_test_loop_SOURCES = %D%/test_loop.c
 tests_unit_test_loop_LDADD = $(BASE_LIBS)
+tests_unit_test_batch_SOURCES = %D%/test_batch.c
+tests_unit_test_batch_LDADD = $(BASE_LIBS)
+tests_unit_test_buffer_pool_SOURCES = %D%/test_buffer_pool.c
+tests_unit_test_buffer_pool_LDADD = $(BASE_LIBS)
+tests_unit_test_event_bytes_SOURCES = %D%/test_event_bytes.c
+tests_unit_test_event_bytes_LDADD = $(BASE_LIBS)

@@ -1,0 +1,115 @@
+/* batch.c - batches: one allocation for what is ours, or a buffer that is kept as it came. */
+#include "base/batch.h"
+
+#include <glib.h>
+#include <string.h>
+
+/* What malloc takes for size bytes, its own word included. */
+static gsize
+memory_taken(gsize size)
+{
+    return (size + sizeof(gsize) + 15) & ~(gsize) 15;
+}
+
+static gsize
+head_size(guint n_events)
+{
+    return sizeof(Batch) + ((gsize) n_events + 1) * sizeof(guint32);
+}
+
+gsize
+batch_allocated_for(guint n_events, gsize n_bytes, gsize buffer_capacity)
+{
+    if (buffer_capacity == 0)
+        return memory_taken(head_size(n_events) + n_bytes);
+    return memory_taken(head_size(n_events)) + memory_taken(sizeof(Buffer)) +
+           memory_taken(buffer_capacity);
+}
+
+static Batch *
+batch_alloc(guint n_events, gsize n_bytes)
+{
+    Batch *self = g_malloc(head_size(n_events) + n_bytes);
+
+    g_atomic_ref_count_init(&self->refs);
+    self->n_events = n_events;
+    self->allocated = batch_allocated_for(n_events, n_bytes, 0);
+    self->bytes = (const guint8 *) self + head_size(n_events);
+    self->buffer = NULL;
+    return self;
+}
+
+static guint8 *
+own_bytes(Batch *self)
+{
+    return (guint8 *) self + head_size(self->n_events);
+}
+
+Batch *
+batch_new_copy(const guint8 *bytes, const guint32 *offsets, guint n_events)
+{
+    guint32 first = offsets[0];
+    gsize n_bytes = offsets[n_events] - first;
+    Batch *self = batch_alloc(n_events, n_bytes);
+
+    for (guint i = 0; i <= n_events; i++)
+        self->offsets[i] = offsets[i] - first;
+    if (n_bytes > 0)
+        memcpy(own_bytes(self), bytes + first, n_bytes);
+    return self;
+}
+
+Batch *
+batch_new_from_buffer(Buffer *buffer, const guint32 *offsets, guint n_events)
+{
+    g_autoptr(Buffer) owned = buffer;
+    gsize used = offsets[n_events] - offsets[0];
+    Batch *self;
+
+    if (used < owned->capacity / 2)
+        return batch_new_copy(owned->data, offsets, n_events);
+
+    self = batch_alloc(n_events, 0);
+    memcpy(self->offsets, offsets, ((gsize) n_events + 1) * sizeof(guint32));
+    self->allocated = batch_allocated_for(n_events, used, owned->capacity);
+    self->bytes = owned->data;
+    self->buffer = g_steal_pointer(&owned);
+    return self;
+}
+
+Batch *
+batch_new_single(const EventHeader *headers, guint n_headers, ByteSpan body)
+{
+    gsize size = event_bytes_size(headers, n_headers, body);
+    Batch *self = batch_alloc(1, size);
+
+    g_assert(size <= G_MAXUINT32);
+    self->offsets[0] = 0;
+    self->offsets[1] = (guint32) size;
+    event_bytes_write(own_bytes(self), headers, n_headers, body);
+    return self;
+}
+
+Batch *
+batch_ref(Batch *self)
+{
+    g_atomic_ref_count_inc(&self->refs);
+    return self;
+}
+
+void
+batch_unref(Batch *self)
+{
+    if (!g_atomic_ref_count_dec(&self->refs))
+        return;
+    g_clear_pointer(&self->buffer, buffer_release);
+    g_free(self);
+}
+
+void
+batch_view(const Batch *self, guint index, EventView *ret_view)
+{
+    ByteSpan event = batch_span(self, index, 1);
+
+    event_view_init(ret_view, event.data, event.length);
+}
