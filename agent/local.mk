@@ -15,11 +15,15 @@ libagent_a_SOURCES = \
 	%D%/core/selector.h \
 	%D%/core/sink.c \
 	%D%/core/sink.h \
+	%D%/core/sink_runner.c \
 	%D%/core/sink_runner.h \
 	%D%/core/source.c \
 	%D%/core/source.h \
+	%D%/core/source_put.c \
+	%D%/core/source_runner.c \
 	%D%/core/source_runner.h \
-	%D%/http_server.h
+	%D%/http_server.h \
+	%D%/sinks/null_sink.c
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 

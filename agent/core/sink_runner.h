@@ -7,14 +7,21 @@
 typedef struct SinkRunner SinkRunner;
 
 SinkRunner *sink_runner_new(Sink *sink);
-void sink_runner_start(SinkRunner *self);
-/* Stop in two steps. drain: take at once whatever is in the channel, attempt without back-off, and
- * end when the channel is empty; without drain: a last attempt for the lease in hand. */
+gboolean sink_runner_start(SinkRunner *self, GError **error);
+/* Stop in three steps: finish, wait, interrupt.
+ *
+ * drain: attempts what is in the channel until it is empty, nobody else's lease of it is open, or
+ * interrupt comes; back-off is cut to SINK_DRAIN_BACKOFF_US. Without drain: one last attempt, at
+ * once, and the rest stays in the channel. */
+#define SINK_DRAIN_BACKOFF_US (100 * 1000)
 void sink_runner_finish(SinkRunner *self, gboolean drain);
 gboolean sink_runner_wait(SinkRunner *self, gint64 deadline_us); /* FALSE: still running */
 /* Interrupts the sink, rolls back; returns when the thread has ended. */
 void sink_runner_interrupt(SinkRunner *self);
+/* Of a runner that has ended or was never started. */
 void sink_runner_free(SinkRunner *self);
 
 /* NULL while healthy; else why not (static): events wait and nothing was delivered for 30 s. */
-const char *sink_runner_trouble(const SinkRunner *self);
+const char *sink_runner_trouble(SinkRunner *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SinkRunner, sink_runner_free)

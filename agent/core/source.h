@@ -28,6 +28,8 @@ typedef struct {
 
     const Endpoint *(*listens_on)(
         const Source *self); /* as configured; two sources must not share one. May be NULL */
+    /* As bound, once open: the agent logs it. May be NULL. */
+    const Endpoint *(*bound_to)(const Source *self);
     gsize (*largest_batch)(const Source *self); /* bytes it may put at once; may be NULL */
     /* NULL while it works, else why not, in words (static). For /healthz. May be NULL */
     const char *(*trouble)(const Source *self);
@@ -39,6 +41,10 @@ struct Source {
     GStrv optional_channel_names;
     ChannelProcessor *processor; /* wired by the configuration */
     gint stopping;               /* atomic: set before interrupt */
+
+    GMutex put_lock; /* guards put_is_ready */
+    GCond put_woken;
+    gboolean put_is_ready; /* the source_put under way can be finished */
 };
 
 static inline const SourceType *
@@ -48,9 +54,10 @@ source_type(const Source *self)
 }
 
 /* For sources with a thread: puts one batch and waits until it is committed, refused, past the
- * channels' put-timeout, or the source is interrupted. Counts received and accepted. */
+ * channels' put-timeout, or the source is interrupted. Counts received, accepted and refused; the
+ * batch stays the caller's, who may try it again. */
 gboolean source_put(Source *self, Batch *batch, GError **error);
-/* Makes a source_put that waits return; for `interrupt`. */
+/* Makes a source_put that waits return, once stopping is set; for `interrupt`. */
 void source_interrupt_put(Source *self);
 
 typedef enum {
