@@ -30,8 +30,11 @@ libthrift_wire_a_SOURCES = \
 	%D%/wire/walk.h
 
 libthrift_a_SOURCES = \
+	%D%/cursor_transport.c \
+	%D%/cursor_transport.h \
 	%D%/flume_api.h \
 	%D%/frame_server.h \
+	%D%/source_processor.c \
 	%D%/source_processor.h
 libthrift_a_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
 

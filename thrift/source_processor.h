@@ -1,9 +1,9 @@
 /* source_processor.h - the dispatcher of the server: a subclass of the generated processor of
- * ThriftSourceProtocol that takes whole frames instead of decoding them.
+ * ThriftSourceProtocol that takes whole calls instead of decoding them.
  *
  * The frame server reads and walks a message, then calls source_processor_dispatch. append and
- * appendBatch end in the virtual methods below, with the walked events; every other method goes to
- * Thrift's own dispatcher, which answers UNKNOWN_METHOD. One instance per loop. */
+ * appendBatch end in the virtual methods below; every other method goes to Thrift's own dispatcher,
+ * which answers UNKNOWN_METHOD. One instance per loop, used again for every call. */
 #pragma once
 
 #include <glib-object.h>
@@ -27,7 +27,8 @@ struct _LeatSourceProcessorClass {
 /* Calls every generated _get_type() once; needed before any thread starts, as they race in 0.17. */
 void source_processor_prepare_types(void);
 
-/* The frame must have passed the walk. Bytes of a reply that Thrift's own dispatcher wrote (unknown
- * method) are appended to reply, length prefix included. */
-void source_processor_dispatch(LeatSourceProcessor *self, const WireMessage *message,
-                               const guint8 *frame, gsize length, gpointer call, GByteArray *reply);
+/* The arguments must have passed the walk; Thrift's dispatcher, which would only skip them one by
+ * one, is shown empty ones. Bytes of a reply that it wrote (unknown method) are appended to reply,
+ * length prefix included. */
+void source_processor_dispatch(LeatSourceProcessor *self, const WireMessage *message, gpointer call,
+                               GByteArray *reply);
