@@ -4,6 +4,13 @@ libagent_a_SOURCES = \
 	%D%/agent_config.h \
 	%D%/builtin.h \
 	%D%/commands/command.h \
+	%D%/commands/line_reader.c \
+	%D%/commands/line_reader.h \
+	%D%/commands/send.c \
+	%D%/commands/send_lines.c \
+	%D%/commands/send_lines.h \
+	%D%/commands/send_progress.c \
+	%D%/commands/send_progress.h \
 	%D%/core/channel.h \
 	%D%/core/channel_processor.h \
 	%D%/core/component.c \

@@ -1,8 +1,10 @@
 unit_tests = \
 	%D%/test_batch \
 	%D%/test_buffer_pool \
+	%D%/test_call \
 	%D%/test_clock \
 	%D%/test_event_bytes \
+	%D%/test_line_reader \
 	%D%/test_loop
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -17,3 +19,7 @@ tests_unit_test_buffer_pool_SOURCES = %D%/test_buffer_pool.c
 tests_unit_test_buffer_pool_LDADD = $(BASE_LIBS)
 tests_unit_test_event_bytes_SOURCES = %D%/test_event_bytes.c
 tests_unit_test_event_bytes_LDADD = $(BASE_LIBS)
+tests_unit_test_call_SOURCES = %D%/test_call.c
+tests_unit_test_call_LDADD = $(WIRE_LIBS)
+tests_unit_test_line_reader_SOURCES = %D%/test_line_reader.c
+tests_unit_test_line_reader_LDADD = libagent.a $(BASE_LIBS)
