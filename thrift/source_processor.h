@@ -1,9 +1,8 @@
 /* source_processor.h - the dispatcher of the server: a subclass of the generated processor of
  * ThriftSourceProtocol that takes whole calls instead of decoding them.
  *
- * The frame server reads and walks a message, then calls source_processor_dispatch. append and
- * appendBatch end in the virtual methods below; every other method goes to Thrift's own dispatcher,
- * which answers UNKNOWN_METHOD. One instance per loop, used again for every call. */
+ * The frame server reads and walks a message, then calls source_processor_dispatch, and the calls
+ * of the service end in the virtual methods below. One instance per loop, used for every call. */
 #pragma once
 
 #include <glib-object.h>
@@ -27,8 +26,7 @@ struct _LeatSourceProcessorClass {
 /* Calls every generated _get_type() once; needed before any thread starts, as they race in 0.17. */
 void source_processor_prepare_types(void);
 
-/* The arguments must have passed the walk; Thrift's dispatcher, which would only skip them one by
- * one, is shown empty ones. Bytes of a reply that it wrote (unknown method) are appended to reply,
- * length prefix included. */
-void source_processor_dispatch(LeatSourceProcessor *self, const WireMessage *message, gpointer call,
-                               GByteArray *reply);
+/* FALSE if the service has no such method: nothing was called, the caller answers UNKNOWN_METHOD.
+ */
+gboolean source_processor_dispatch(LeatSourceProcessor *self, const WireMessage *message,
+                                   gpointer call);

@@ -5,7 +5,8 @@ unit_tests = \
 	%D%/test_clock \
 	%D%/test_event_bytes \
 	%D%/test_line_reader \
-	%D%/test_loop
+	%D%/test_loop \
+	%D%/test_source_processor
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
@@ -23,3 +24,6 @@ tests_unit_test_call_SOURCES = %D%/test_call.c
 tests_unit_test_call_LDADD = $(WIRE_LIBS)
 tests_unit_test_line_reader_SOURCES = %D%/test_line_reader.c
 tests_unit_test_line_reader_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_source_processor_SOURCES = %D%/test_source_processor.c
+tests_unit_test_source_processor_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+tests_unit_test_source_processor_LDADD = $(LEAT_THRIFT_LIBS)
