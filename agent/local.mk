@@ -3,6 +3,9 @@ libagent_a_SOURCES = \
 	%D%/agent.h \
 	%D%/agent_config.h \
 	%D%/builtin.h \
+	%D%/channels/memory_channel.c \
+	%D%/channels/memory_queue.c \
+	%D%/channels/memory_queue.h \
 	%D%/commands/command.h \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
@@ -11,6 +14,7 @@ libagent_a_SOURCES = \
 	%D%/commands/send_lines.h \
 	%D%/commands/send_progress.c \
 	%D%/commands/send_progress.h \
+	%D%/core/channel.c \
 	%D%/core/channel.h \
 	%D%/core/channel_processor.h \
 	%D%/core/component.c \
@@ -29,6 +33,8 @@ libagent_a_SOURCES = \
 	%D%/core/source_put.c \
 	%D%/core/source_runner.c \
 	%D%/core/source_runner.h \
+	%D%/core/take_waiters.c \
+	%D%/core/take_waiters.h \
 	%D%/http_server.h \
 	%D%/sinks/null_sink.c
 

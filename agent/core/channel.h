@@ -27,17 +27,19 @@ typedef struct ChannelType ChannelType;
 typedef enum { PUT_DONE, PUT_PENDING, PUT_FAILED } PutResult;
 
 /* Embedded in its owner, zeroed, with done set. After PUT_PENDING the channel calls done exactly
- * once, from any thread, with no lock held, never from inside channel_put; unless
- * channel_put_cancel returned TRUE first. done may only hand the ticket back to its owner. The
- * owner frees the ticket after done or a successful cancel, and keeps the deadline. */
+ * once, from any thread, with no lock held, never from inside the channel_put of this ticket;
+ * unless channel_put_cancel returned TRUE first. done may come before channel_put has returned to
+ * its caller; it may only hand the ticket back to its owner. The owner frees the ticket after done
+ * or a successful cancel, and keeps the deadline. */
 typedef struct Ticket Ticket;
 struct Ticket {
     void (*done)(Ticket *self);
     GError *error; /* set before done when the put failed; the owner frees it */
 
-    Channel *channel; /* the channel's own from here on */
-    Batch *batch;
-    gint64 put_us;
+    /* The channel's own from here on. */
+    gint64 put_us;    /* when channel_put was called */
+    Channel *channel; /* where it waits; NULL once completion is under way */
+    Batch *batch;     /* a reference while it waits */
     GList link;
     gpointer data;
 };
@@ -45,7 +47,8 @@ struct Ticket {
 /* All of the batch or nothing. PUT_FAILED sets error and the ticket is free at once; the channel
  * takes a reference of its own to the batch. */
 PutResult channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error);
-/* FALSE when completion is already under way: then done comes, or has come. */
+/* FALSE when completion is already under way: then done comes, or has come. Tickets behind the
+ * cancelled one may complete from inside this call. */
 gboolean channel_put_cancel(Channel *self, Ticket *ticket);
 
 /* ---- take ---- */
@@ -61,16 +64,16 @@ typedef struct {
 typedef struct Lease Lease;
 struct Lease {
     Channel *channel;
-    GArray *slices; /* BatchSlice; the batches stay valid as long as the lease is open */
+    GArray *slices; /* BatchSlice, of what is still leased; valid until committed or rolled back */
     guint n_events; /* still leased */
     gsize n_bytes;
     guint64 first; /* sequence number of the first event still leased */
 };
 
-/* Waits for an event until deadline_us (monotonic; CLOCK_NEVER). If the channel was not empty, or
- * the last take was less than linger_us ago, it waits up to linger_us after that take for
- * max_events or max_bytes: a steady trickle wakes the consumer once per linger, the first event
- * after silence at once. NULL at the deadline, or when *stop is set and nothing is there. */
+/* Waits for an event until deadline_us (monotonic; CLOCK_NEVER). Until linger_us after the last
+ * take from this channel it waits for max_events or max_bytes, later for any event: a steady
+ * trickle wakes the consumer once per linger, the first event after silence at once. NULL at the
+ * deadline, or when *stop is set, if nothing is there. */
 Lease *channel_take(Channel *self, const TakeLimits *limits, gint64 deadline_us);
 /* Forgets the first n_events, keeps the rest leased. */
 void lease_commit(Lease *self, guint n_events);
@@ -101,14 +104,36 @@ struct Channel {
 struct ChannelType {
     ComponentType base;
     gboolean durable;
+    /* Never with an empty batch. Before PUT_PENDING becomes visible to another thread, the ticket
+     * has its channel and a reference to the batch. */
     PutResult (*put)(Channel *self, Batch *batch, Ticket *ticket, GError **error);
-    gboolean (*put_cancel)(Channel *self, Ticket *ticket);
+    gboolean (*put_cancel)(Channel *self, Ticket *ticket); /* drops the ticket's batch */
     Lease *(*take)(Channel *self, const TakeLimits *limits, gint64 deadline_us);
-    void (*commit)(Lease *lease, guint n_events); /* also moves slices, n_events, n_bytes, first */
+    void (*commit)(Lease *lease, guint n_events); /* calls lease_forget */
     void (*rollback)(Lease *lease);               /* puts back and frees */
     void (*wake)(Channel *self);
     guint64 (*n_events)(Channel *self);
 };
+
+static inline const ChannelType *
+channel_type(const Channel *self)
+{
+    return (const ChannelType *) self->base.type;
+}
+
+/* Ends a put that was PUT_PENDING: counts it, drops the ticket's batch, calls done. No lock held.
+ */
+void channel_complete_put(Channel *self, Ticket *ticket, GError *error /* (transfer full) */);
+/* Writes the capacity gauges; for open. */
+void channel_show_capacity(Channel *self);
+
+void lease_init(Lease *self, Channel *channel);
+void lease_clear(Lease *self);
+/* seq is the sequence number of its first event. */
+void lease_add_slice(Lease *self, Batch *batch, guint first, guint count, guint64 seq);
+/* Takes the first n_events out of slices, n_events and n_bytes. first is the sequence number of
+ * what is then the first, if anything is. */
+void lease_forget(Lease *self, guint n_events, guint64 first);
 
 typedef enum {
     CHANNEL_PUT_ATTEMPTS, /* events */

@@ -1,0 +1,459 @@
+/* memory_channel.c - whole batches in memory, first in first out. */
+#include "agent/core/channel.h"
+
+#include "agent/channels/memory_queue.h"
+#include "agent/core/take_waiters.h"
+#include "base/batch_builder.h"
+#include "base/clock.h"
+
+/* Smaller puts are copied together, so that what is queued is never many tiny batches. */
+#define SMALL_PUT_BYTES ((gsize) 16 * 1024)
+#define TAIL_FIRST_BYTES ((gsize) 4 * 1024)
+#define TAIL_MAX_BYTES ((gsize) 64 * 1024)
+
+typedef struct {
+    Channel base;
+
+    GMutex lock; /* guards the rest, and the entries of all runs */
+    gboolean is_open;
+    MemoryQueue queue;
+    BatchBuilder *tail; /* small puts, behind the queue */
+    guint64 tail_seq;   /* of the first event in tail */
+    gint64 tail_put_us;
+    guint64 next_seq;
+    guint64 used_events; /* queued and leased */
+    guint64 used_bytes;  /* charged, the tail included */
+    TakeStock stock;     /* queued, the tail included */
+    GQueue pending;      /* tickets */
+    TakeWaiters waiters;
+} MemoryChannel;
+
+typedef struct {
+    Lease base;
+    GQueue runs;      /* parallel to slices */
+    MemoryRun *spare; /* to cut the last one with */
+} MemoryLease;
+
+static MemoryChannel *
+memory_channel_of(Channel *channel)
+{
+    return (MemoryChannel *) channel;
+}
+
+/* ---- lease ---- */
+
+static MemoryLease *
+memory_lease_new(Channel *channel)
+{
+    MemoryLease *self = g_new0(MemoryLease, 1);
+
+    lease_init(&self->base, channel);
+    self->spare = memory_run_new_empty();
+    return self;
+}
+
+static void
+memory_lease_free(MemoryLease *self)
+{
+    g_assert(self->runs.head == NULL);
+    g_clear_pointer(&self->spare, memory_run_free);
+    lease_clear(&self->base);
+    g_free(self);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemoryLease, memory_lease_free)
+
+/* ---- with the lock held ---- */
+
+static gsize
+memory_channel_tail_charge(const MemoryChannel *self)
+{
+    return batch_builder_n_events(self->tail) > 0 ? batch_builder_allocated(self->tail) : 0;
+}
+
+/* Makes the tail a batch of the queue. */
+static void
+memory_channel_seal_tail(MemoryChannel *self)
+{
+    g_autoptr(Batch) batch = NULL;
+    MemoryRun *run;
+
+    if (batch_builder_n_events(self->tail) == 0)
+        return;
+    self->used_bytes -= memory_channel_tail_charge(self);
+    batch = batch_builder_finish(self->tail);
+    self->used_bytes += batch->allocated;
+    run = memory_run_new(batch, self->tail_put_us);
+    run->seq = self->tail_seq;
+    memory_queue_push(&self->queue, run);
+}
+
+static gboolean
+memory_channel_append_to_tail(MemoryChannel *self, Batch *batch, gint64 put_us)
+{
+    gsize n_bytes = batch_span(batch, 0, batch->n_events).length;
+    gsize used_bytes;
+
+    if (batch_builder_n_bytes(self->tail) + n_bytes > TAIL_MAX_BYTES)
+        memory_channel_seal_tail(self);
+    used_bytes = self->used_bytes - memory_channel_tail_charge(self) +
+                 batch_builder_allocated_with(self->tail, batch->n_events, n_bytes);
+    if (used_bytes > self->base.byte_capacity)
+        return FALSE;
+    if (batch_builder_n_events(self->tail) == 0) {
+        self->tail_seq = self->next_seq;
+        self->tail_put_us = put_us;
+    }
+    batch_builder_add_slice(self->tail, batch, 0, batch->n_events);
+    self->used_bytes = used_bytes;
+    return TRUE;
+}
+
+static gboolean
+memory_channel_append_run(MemoryChannel *self, MemoryRun **run)
+{
+    if (self->used_bytes + (*run)->entry->charged > self->base.byte_capacity)
+        return FALSE;
+    memory_channel_seal_tail(self);
+    self->used_bytes += (*run)->entry->charged;
+    (*run)->seq = self->next_seq;
+    memory_queue_push(&self->queue, g_steal_pointer(run));
+    return TRUE;
+}
+
+/* Takes the batch in if there is room. *run is its run, made before the lock was taken, and is NULL
+ * afterwards; a small put has none. */
+static gboolean
+memory_channel_admit(MemoryChannel *self, Batch *batch, MemoryRun **run, gint64 put_us)
+{
+    if (self->used_events + batch->n_events > self->base.capacity)
+        return FALSE;
+    if (!(*run != NULL ? memory_channel_append_run(self, run)
+                       : memory_channel_append_to_tail(self, batch, put_us)))
+        return FALSE;
+    self->next_seq += batch->n_events;
+    self->used_events += batch->n_events;
+    self->stock.n_events += batch->n_events;
+    self->stock.n_bytes += batch_span(batch, 0, batch->n_events).length;
+    return TRUE;
+}
+
+static void
+memory_channel_forget_ticket(MemoryChannel *self, Ticket *ticket)
+{
+    g_queue_unlink(&self->pending, &ticket->link);
+    ticket->channel = NULL;
+}
+
+static void
+memory_channel_admit_pending(MemoryChannel *self, GQueue *admitted)
+{
+    while (self->pending.head != NULL) {
+        Ticket *ticket = self->pending.head->data;
+        MemoryRun *run = ticket->data;
+
+        if (!memory_channel_admit(self, ticket->batch, &run, clock_now_us()))
+            return;
+        ticket->data = run;
+        memory_channel_forget_ticket(self, ticket);
+        g_queue_push_tail_link(admitted, &ticket->link);
+    }
+}
+
+/* Ends every change: what has become possible happens, and the gauges show it. */
+static void
+memory_channel_settle(MemoryChannel *self, GQueue *admitted)
+{
+    if (admitted != NULL)
+        memory_channel_admit_pending(self, admitted);
+    take_waiters_notify(&self->waiters, &self->stock);
+    metric_set(self->base.base.metrics, CHANNEL_EVENTS, self->used_events);
+    metric_set(self->base.base.metrics, CHANNEL_BYTES, self->used_bytes);
+}
+
+/* ---- put ---- */
+
+/* The run of a ticket that did not get into the channel. */
+static void
+memory_channel_drop_run(Ticket *ticket)
+{
+    g_autoptr(MemoryRun) run G_GNUC_UNUSED = g_steal_pointer(&ticket->data);
+}
+
+/* With no lock held: the owners may do as they like. */
+static void
+memory_channel_complete(MemoryChannel *self, GQueue *tickets, const GError *error)
+{
+    GList *link;
+
+    while ((link = g_queue_pop_head_link(tickets)) != NULL) {
+        Ticket *ticket = link->data;
+
+        memory_channel_drop_run(ticket);
+        channel_complete_put(&self->base, ticket, error != NULL ? g_error_copy(error) : NULL);
+    }
+}
+
+static gboolean
+memory_channel_is_small(const Batch *batch)
+{
+    return batch_span(batch, 0, batch->n_events).length < SMALL_PUT_BYTES;
+}
+
+/* What the batch is charged if it is alone in the channel. */
+static gsize
+memory_channel_least_charge(const Batch *batch)
+{
+    if (!memory_channel_is_small(batch))
+        return batch->allocated;
+    return batch_allocated_for(batch->n_events, batch_span(batch, 0, batch->n_events).length, 0);
+}
+
+static gboolean
+memory_channel_can_ever_hold(const MemoryChannel *self, const Batch *batch, GError **error)
+{
+    gsize charge = memory_channel_least_charge(batch);
+
+    if (batch->n_events > self->base.capacity) {
+        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
+                    "a batch of %u events is larger than the whole channel '%s'; raise its "
+                    "capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
+                    batch->n_events, self->base.base.name, self->base.capacity);
+        return FALSE;
+    }
+    if (charge > self->base.byte_capacity) {
+        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
+                    "a batch of %" G_GSIZE_FORMAT " bytes is larger than the whole channel '%s'; "
+                    "raise its byte-capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
+                    charge, self->base.base.name, self->base.byte_capacity);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static PutResult
+memory_channel_put_locked(MemoryChannel *self, Batch *batch, MemoryRun **run, Ticket *ticket)
+{
+    if (!self->is_open)
+        return PUT_FAILED;
+    if (self->pending.head == NULL && memory_channel_admit(self, batch, run, ticket->put_us)) {
+        memory_channel_settle(self, NULL);
+        return PUT_DONE;
+    }
+    ticket->channel = &self->base;
+    ticket->batch = batch_ref(batch);
+    ticket->data = g_steal_pointer(run);
+    ticket->link = (GList){ .data = ticket };
+    g_queue_push_tail_link(&self->pending, &ticket->link);
+    return PUT_PENDING;
+}
+
+static PutResult
+memory_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error)
+{
+    MemoryChannel *self = memory_channel_of(channel);
+    g_autoptr(MemoryRun) run = NULL;
+    PutResult result;
+
+    if (!memory_channel_can_ever_hold(self, batch, error))
+        return PUT_FAILED;
+    if (!memory_channel_is_small(batch))
+        run = memory_run_new(batch, ticket->put_us);
+    g_mutex_lock(&self->lock);
+    result = memory_channel_put_locked(self, batch, &run, ticket);
+    g_mutex_unlock(&self->lock);
+    if (result == PUT_FAILED)
+        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_CLOSED, "channel '%s' is closed",
+                    channel->base.name);
+    return result;
+}
+
+static gboolean
+memory_channel_put_cancel(Channel *channel, Ticket *ticket)
+{
+    MemoryChannel *self = memory_channel_of(channel);
+    GQueue admitted = G_QUEUE_INIT;
+    gboolean waited;
+
+    g_mutex_lock(&self->lock);
+    waited = ticket->channel != NULL;
+    if (waited) {
+        memory_channel_forget_ticket(self, ticket);
+        memory_channel_settle(self, &admitted); /* it may have been in the way of smaller ones */
+    }
+    g_mutex_unlock(&self->lock);
+    if (waited) {
+        memory_channel_drop_run(ticket);
+        g_clear_pointer(&ticket->batch, batch_unref);
+    }
+    memory_channel_complete(self, &admitted, NULL);
+    return waited;
+}
+
+/* ---- take ---- */
+
+static void
+memory_channel_fill_lease(MemoryChannel *self, MemoryLease *lease, const TakeLimits *limits)
+{
+    if (!memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare)) {
+        memory_channel_seal_tail(self);
+        memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare);
+    }
+    self->stock.n_events -= lease->base.n_events;
+    self->stock.n_bytes -= lease->base.n_bytes;
+}
+
+static Lease *
+memory_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_us)
+{
+    MemoryChannel *self = memory_channel_of(channel);
+    g_autoptr(MemoryLease) lease = memory_lease_new(channel);
+
+    g_mutex_lock(&self->lock);
+    if (take_waiters_wait(&self->waiters, &self->lock, &self->stock, limits, deadline_us)) {
+        memory_channel_fill_lease(self, lease, limits);
+        take_waiters_taken(&self->waiters);
+        memory_channel_settle(self, NULL);
+    }
+    g_mutex_unlock(&self->lock);
+    if (lease->base.n_events == 0)
+        return NULL;
+    return &g_steal_pointer(&lease)->base;
+}
+
+static void
+memory_channel_observe_residence(const MemoryChannel *self, const MemoryLease *lease, guint n)
+{
+    gint64 now_us = clock_now_us();
+
+    for (const GList *link = lease->runs.head; n > 0; link = link->next) {
+        const MemoryRun *run = link->data;
+        guint count = MIN(n, run->count);
+
+        metric_observe_us(self->base.base.metrics, CHANNEL_RESIDENCE_TIME,
+                          now_us - run->entry->put_us, count);
+        n -= count;
+    }
+}
+
+static void
+memory_channel_commit(Lease *base, guint n_events)
+{
+    MemoryChannel *self = memory_channel_of(base->channel);
+    MemoryLease *lease = (MemoryLease *) base;
+    GQueue spent = G_QUEUE_INIT;
+    GQueue admitted = G_QUEUE_INIT;
+
+    memory_channel_observe_residence(self, lease, n_events);
+    g_mutex_lock(&self->lock);
+    self->used_bytes -= memory_runs_commit(&lease->runs, n_events, &spent);
+    self->used_events -= n_events;
+    memory_channel_settle(self, &admitted);
+    g_mutex_unlock(&self->lock);
+    lease_forget(base, n_events,
+                 lease->runs.head != NULL ? ((MemoryRun *) lease->runs.head->data)->seq : 0);
+    memory_runs_free(&spent);
+    memory_channel_complete(self, &admitted, NULL);
+}
+
+static void
+memory_channel_rollback(Lease *base)
+{
+    MemoryChannel *self = memory_channel_of(base->channel);
+    g_autoptr(MemoryLease) lease = (MemoryLease *) base;
+
+    if (base->n_events == 0)
+        return;
+    g_mutex_lock(&self->lock);
+    memory_queue_restore(&self->queue, &lease->runs);
+    self->stock.n_events += base->n_events;
+    self->stock.n_bytes += base->n_bytes;
+    memory_channel_settle(self, NULL);
+    g_mutex_unlock(&self->lock);
+}
+
+static void
+memory_channel_wake(Channel *channel)
+{
+    MemoryChannel *self = memory_channel_of(channel);
+
+    g_mutex_lock(&self->lock);
+    take_waiters_wake_all(&self->waiters);
+    g_mutex_unlock(&self->lock);
+}
+
+static guint64
+memory_channel_n_events(Channel *channel)
+{
+    MemoryChannel *self = memory_channel_of(channel);
+    guint64 n_events;
+
+    g_mutex_lock(&self->lock);
+    n_events = self->used_events;
+    g_mutex_unlock(&self->lock);
+    return n_events;
+}
+
+/* ---- life cycle ---- */
+
+static gboolean
+memory_channel_open(Component *component, GError **error G_GNUC_UNUSED)
+{
+    MemoryChannel *self = (MemoryChannel *) component;
+
+    g_mutex_init(&self->lock);
+    take_waiters_init(&self->waiters);
+    self->tail = batch_builder_new(TAIL_FIRST_BYTES, 64);
+    self->is_open = TRUE;
+    channel_show_capacity(&self->base);
+    return TRUE;
+}
+
+/* Events stay, for n_events to tell; they go with the channel itself. */
+static void
+memory_channel_close(Component *component)
+{
+    MemoryChannel *self = (MemoryChannel *) component;
+    g_autoptr(GError) error =
+        g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_CLOSED, "channel '%s' is closed", component->name);
+    GQueue waiting = G_QUEUE_INIT;
+
+    g_mutex_lock(&self->lock);
+    self->is_open = FALSE;
+    while (self->pending.head != NULL) {
+        Ticket *ticket = self->pending.head->data;
+
+        memory_channel_forget_ticket(self, ticket);
+        g_queue_push_tail_link(&waiting, &ticket->link);
+    }
+    g_mutex_unlock(&self->lock);
+    memory_channel_complete(self, &waiting, error);
+}
+
+static void
+memory_channel_finalize(Component *component)
+{
+    MemoryChannel *self = (MemoryChannel *) component;
+
+    memory_queue_clear(&self->queue);
+    g_clear_pointer(&self->tail, batch_builder_free);
+    g_mutex_clear(&self->lock);
+}
+
+const ChannelType memory_channel = {
+    .base = {
+        .name = "memory",
+        .summary = "Holds events in memory: fast, and lost if the process dies.",
+        .instance_size = sizeof(MemoryChannel),
+        .open = memory_channel_open,
+        .close = memory_channel_close,
+        .finalize = memory_channel_finalize,
+    },
+    .put = memory_channel_put,
+    .put_cancel = memory_channel_put_cancel,
+    .take = memory_channel_take,
+    .commit = memory_channel_commit,
+    .rollback = memory_channel_rollback,
+    .wake = memory_channel_wake,
+    .n_events = memory_channel_n_events,
+};
