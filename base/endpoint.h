@@ -20,8 +20,13 @@ Endpoint *endpoint_copy(const Endpoint *self);
 void endpoint_free(Endpoint *self);
 char *endpoint_to_text(const Endpoint *self); /* (transfer full) with brackets round IPv6 */
 
-/* A listening TCP socket: close-on-exec, non-blocking, SO_REUSEADDR, never SO_REUSEPORT. -1 and an
- * error that names the address and the remedy. ret_bound (transfer full) has the port really bound.
+/* ":4141" listens on every interface of both families through one socket, "0.0.0.0:4141" on IPv4
+ * and
+ * "[::]:4141" on IPv6 alone; a name that has addresses of both is listened on at its IPv4 address.
+ *
+ * A listening TCP socket: close-on-exec, non-blocking, SO_REUSEADDR, never SO_REUSEPORT. -1 and an
+ * error that names the address and the remedy. ret_bound (transfer full; may be NULL) has the port
+ * really bound.
  */
 int endpoint_listen(const Endpoint *self, int backlog, Endpoint **ret_bound, GError **error);
 

@@ -10,11 +10,16 @@ libbase_a_SOURCES = \
 	%D%/buffer_pool.h \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/endpoint.c \
 	%D%/endpoint.h \
+	%D%/endpoint_listen.c \
 	%D%/event_bytes.c \
 	%D%/event_bytes.h \
 	%D%/event_keys.c \
 	%D%/event_keys.h \
+	%D%/file_text.c \
+	%D%/file_text.h \
+	%D%/json_writer.c \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \
@@ -23,10 +28,22 @@ libbase_a_SOURCES = \
 	%D%/metric.c \
 	%D%/metric.h \
 	%D%/metric_prometheus.c \
+	%D%/option.c \
 	%D%/option.h \
+	%D%/option_value.c \
+	%D%/option_value.h \
+	%D%/problems.c \
 	%D%/problems.h \
+	%D%/quantity.c \
 	%D%/quantity.h \
 	%D%/span.h \
+	%D%/yaml_expand.c \
+	%D%/yaml_expand.h \
+	%D%/yaml_reader.c \
+	%D%/yaml_reader.h \
+	%D%/yaml_syntax.c \
+	%D%/yaml_syntax.h \
+	%D%/yaml_tree.c \
 	%D%/yaml_tree.h
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
 

@@ -84,10 +84,11 @@ struct OptionSpec {
               0 / (gsize) __builtin_types_compatible_p(__typeof__(((Struct *) 0)->member), \
                                                        OPTION_TYPE_##KIND)
 
-/* Sets every member that the tables (NULL-terminated list) describe, from the mapping or from the
- * fallback. Every problem is added with its place; unknown keys are problems with the nearest name.
- * The instance is complete and may be cleared afterwards in any case. path is the prefix of names.
- */
+/* Sets every member that the tables (NULL-terminated list) describe, from the mapping (NULL:
+ * nothing is written) or from the fallback. Every problem is added with its place; unknown keys are
+ * problems with the nearest name. The instance is complete and may be cleared afterwards in any
+ * case: an option with a problem has its fallback, or is empty if there is none. path is the prefix
+ * of names; items of lists are counted from 0, as in "interceptors[0]". */
 void options_apply(const OptionSpec *const *tables, const YamlNode *mapping, gpointer instance,
                    const char *path, Problems *problems);
 /* Frees what options_apply allocated in the instance, and sets it to NULL. */
