@@ -1,4 +1,4 @@
-/* agent.h - a running agent: starts and stops its parts in order, on a lifecycle thread. */
+/* agent.h - a running agent: opens, starts and stops its parts in order. */
 #pragma once
 
 #include <glib.h>
@@ -7,8 +7,10 @@
 
 typedef struct Agent Agent;
 
+/* start and stop wait, so they belong on a lifecycle thread; one of them at a time. The rest may be
+ * called by any thread meanwhile. */
 Agent *agent_new(AgentConfig *config /* (transfer full) */);
-void agent_free(Agent *self);
+void agent_free(Agent *self); /* stopped, or never started */
 
 /* Opens everything, then starts channels, sinks, sources. All or nothing. */
 gboolean agent_start(Agent *self, GError **error);
@@ -18,7 +20,11 @@ gboolean agent_start(Agent *self, GError **error);
 guint64 agent_stop(Agent *self);
 
 const AgentConfig *agent_config(const Agent *self);
-/* NULL when healthy, else a sentence. (transfer full) Any thread. */
+/* Wall clock, milliseconds since 1970; 0 before agent_start. */
+gint64 agent_started_ms(const Agent *self);
+/* NULL when healthy, else a line for each thing that is wrong. (transfer full) */
 char *agent_trouble(Agent *self);
+/* Events in channels: those that a restart finds again, and those that it does not. */
+void agent_count_events(Agent *self, guint64 *ret_durable, guint64 *ret_volatile);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Agent, agent_free)

@@ -1,7 +1,12 @@
 noinst_LIBRARIES += libagent.a
 libagent_a_SOURCES = \
+	%D%/agent.c \
 	%D%/agent.h \
 	%D%/agent_config.h \
+	%D%/agent_process.c \
+	%D%/agent_process.h \
+	%D%/agent_stop.c \
+	%D%/agent_stop.h \
 	%D%/builtin.h \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
@@ -9,6 +14,7 @@ libagent_a_SOURCES = \
 	%D%/commands/command.h \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
+	%D%/commands/run.c \
 	%D%/commands/send.c \
 	%D%/commands/send_lines.c \
 	%D%/commands/send_lines.h \
@@ -35,8 +41,18 @@ libagent_a_SOURCES = \
 	%D%/core/source_runner.h \
 	%D%/core/take_waiters.c \
 	%D%/core/take_waiters.h \
+	%D%/flume_metrics.c \
+	%D%/flume_metrics.h \
 	%D%/http_server.h \
-	%D%/sinks/null_sink.c
+	%D%/service_notify.c \
+	%D%/service_notify.h \
+	%D%/sinks/null_sink.c \
+	%D%/sources/sequence_source.c
+if HAVE_SOUP
+libagent_a_SOURCES += %D%/http_server.c
+else
+libagent_a_SOURCES += %D%/http_server_none.c
+endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 

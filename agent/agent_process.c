@@ -1,0 +1,220 @@
+/* agent_process.c - the main loop turns here while a lifecycle thread starts and stops the agent.
+ */
+#include "agent/agent_process.h"
+
+#include <glib-unix.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/http_server.h"
+#include "agent/service_notify.h"
+#include "base/log.h"
+
+typedef enum { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_STOPPING } ProcessState;
+
+/* All of it is the main thread's; a lifecycle thread touches the agent, start_error and its own
+ * function's result, and hands back by an idle source. */
+typedef struct {
+    GMainLoop *loop;
+    Agent *agent;
+    HttpServer *http;
+    ProcessState state;
+    gboolean stop_is_asked;
+    gboolean ok;
+    GThread *lifecycle; /* while starting or stopping */
+    GError *start_error;
+    guint watchdog; /* source id */
+} Process;
+
+static void process_begin_stop(Process *self);
+
+static void
+notify_service(const char *state)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (!service_notify(state, &error))
+        log_warning("service manager cannot be told", LOG_TEXT("state", state),
+                    LOG_TEXT("error", error->message));
+}
+
+/* ---- the lifecycle thread ---- */
+
+static gboolean
+on_started(gpointer user)
+{
+    Process *self = user;
+
+    g_clear_pointer(&self->lifecycle, g_thread_join);
+    if (self->start_error != NULL) {
+        log_error("the agent cannot start", LOG_TEXT("error", self->start_error->message));
+        g_main_loop_quit(self->loop);
+        return G_SOURCE_REMOVE;
+    }
+    self->state = PROCESS_RUNNING;
+    notify_service("READY=1");
+    if (self->stop_is_asked)
+        process_begin_stop(self);
+    return G_SOURCE_REMOVE;
+}
+
+static gpointer
+start_thread(gpointer user)
+{
+    Process *self = user;
+
+    log_name_thread("lifecycle");
+    agent_start(self->agent, &self->start_error);
+    g_idle_add_full(G_PRIORITY_DEFAULT, on_started, self, NULL);
+    return NULL;
+}
+
+static gboolean
+on_stopped(gpointer user)
+{
+    Process *self = user;
+
+    g_clear_pointer(&self->lifecycle, g_thread_join);
+    self->ok = TRUE;
+    g_main_loop_quit(self->loop);
+    return G_SOURCE_REMOVE;
+}
+
+static gpointer
+stop_thread(gpointer user)
+{
+    Process *self = user;
+
+    log_name_thread("lifecycle");
+    agent_stop(self->agent);
+    g_idle_add_full(G_PRIORITY_DEFAULT, on_stopped, self, NULL);
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+/* Without cleaning up: threads still run. Durable channels are made for it. */
+G_GNUC_NORETURN static void
+process_end_at_once(Process *self, const char *why)
+{
+    guint64 left;
+    guint64 lost;
+
+    agent_count_events(self->agent, &left, &lost);
+    log_error("ending at once", LOG_TEXT("reason", why), LOG_INT("events_left", left),
+              LOG_INT("events_lost", lost));
+    _exit(EXIT_FAILURE);
+}
+
+static gboolean
+on_stop_is_late(gpointer user)
+{
+    process_end_at_once(user, "the stop took longer than shutdown-timeout");
+}
+
+static void
+process_begin_stop(Process *self)
+{
+    gint64 timeout_us = agent_config(self->agent)->shutdown_timeout_us;
+
+    self->state = PROCESS_STOPPING;
+    notify_service("STOPPING=1");
+    self->watchdog =
+        g_timeout_add((guint) CLAMP(timeout_us / 1000, 1, G_MAXINT), on_stop_is_late, self);
+    self->lifecycle = g_thread_new(NULL, stop_thread, self);
+}
+
+static gboolean
+on_stop_signal(gpointer user)
+{
+    Process *self = user;
+
+    if (self->stop_is_asked)
+        process_end_at_once(self, "asked to stop a second time");
+    self->stop_is_asked = TRUE;
+    if (self->state == PROCESS_RUNNING)
+        process_begin_stop(self);
+    return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_hangup(gpointer user G_GNUC_UNUSED)
+{
+    log_info("SIGHUP ignored, this version does not reload; restart to change the configuration");
+    return G_SOURCE_CONTINUE;
+}
+
+/* ---- the beginning ---- */
+
+static void
+raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warning("the limit of open files cannot be raised", LOG_INT("limit", limit.rlim_cur));
+}
+
+static gboolean
+process_open_http(Process *self, GError **error)
+{
+    const Endpoint *address = agent_config(self->agent)->http;
+    g_autofree char *bound = NULL;
+
+    if (address == NULL)
+        return TRUE;
+    if (!http_server_is_available()) {
+        log_warning("no HTTP for metrics, this leat was built without libsoup; "
+                    "write `http: off` to silence this");
+        return TRUE;
+    }
+    self->http = http_server_new(self->agent, address, error);
+    if (self->http == NULL)
+        return FALSE;
+    bound = endpoint_to_text(http_server_bound(self->http));
+    log_info("listening", LOG_TEXT("component", "http"), LOG_TEXT("address", bound));
+    return TRUE;
+}
+
+static void
+process_turn(Process *self)
+{
+    guint signals[] = {
+        g_unix_signal_add(SIGTERM, on_stop_signal, self),
+        g_unix_signal_add(SIGINT, on_stop_signal, self),
+        g_unix_signal_add(SIGHUP, on_hangup, self),
+    };
+
+    self->lifecycle = g_thread_new(NULL, start_thread, self);
+    g_main_loop_run(self->loop);
+    for (gsize i = 0; i < G_N_ELEMENTS(signals); i++)
+        g_source_remove(signals[i]);
+    if (self->watchdog != 0)
+        g_source_remove(self->watchdog);
+}
+
+gboolean
+agent_process_run(AgentConfig *config)
+{
+    g_autoptr(GError) error = NULL;
+    Process self = {
+        .loop = g_main_loop_new(NULL, FALSE),
+        .agent = agent_new(config),
+    };
+
+    raise_descriptor_limit();
+    if (process_open_http(&self, &error))
+        process_turn(&self);
+    else
+        log_error("the agent cannot start", LOG_TEXT("error", error->message));
+    http_server_free(self.http);
+    agent_free(self.agent);
+    g_clear_error(&self.start_error);
+    g_main_loop_unref(self.loop);
+    return self.ok;
+}

@@ -1,0 +1,62 @@
+/* agent_stop.c - sources first, then channels are drained through their sinks, all by one deadline.
+ */
+#include "agent/agent_stop.h"
+
+#include "agent/core/sink_runner.h"
+#include "agent/core/source_runner.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Interrupted sinks need a moment to end; what is left of shutdown-timeout is for them. */
+#define INTERRUPT_SHARE 10
+
+static void
+stop_sources(GPtrArray *runners, gint64 answer_deadline_us, gint64 deadline_us)
+{
+    for (guint i = 0; i < runners->len; i++)
+        source_runner_stop(g_ptr_array_index(runners, i), answer_deadline_us, deadline_us);
+}
+
+static void
+stop_sinks(GPtrArray *runners, const GPtrArray *sinks, gint64 deadline_us)
+{
+    for (guint i = 0; i < runners->len; i++) {
+        const Sink *sink = g_ptr_array_index(sinks, i);
+
+        sink_runner_finish(g_ptr_array_index(runners, i), !channel_is_durable(sink->channel));
+    }
+    for (guint i = 0; i < runners->len; i++)
+        sink_runner_wait(g_ptr_array_index(runners, i), deadline_us);
+    for (guint i = 0; i < runners->len; i++)
+        sink_runner_interrupt(g_ptr_array_index(runners, i));
+}
+
+void
+agent_stop_runners(GPtrArray *source_runners, GPtrArray *sink_runners, const AgentConfig *config)
+{
+    gint64 timeout_us = config->shutdown_timeout_us;
+    gint64 answer_deadline_us = clock_deadline_us(timeout_us / 2);
+    gint64 deadline_us = clock_deadline_us(timeout_us - timeout_us / INTERRUPT_SHARE);
+
+    stop_sources(source_runners, answer_deadline_us, deadline_us);
+    stop_sinks(sink_runners, config->sinks, deadline_us);
+}
+
+guint64
+agent_write_off(const AgentConfig *config)
+{
+    guint64 lost = 0;
+
+    for (guint i = 0; i < config->channels->len; i++) {
+        Channel *channel = g_ptr_array_index(config->channels, i);
+        guint64 n_events = channel_is_durable(channel) ? 0 : channel_n_events(channel);
+
+        if (n_events == 0)
+            continue;
+        metric_add(channel->base.metrics, CHANNEL_EVENTS_LOST, n_events);
+        log_error("events lost, the channel could not be drained in time",
+                  LOG_TEXT("channel", channel->base.name), LOG_INT("events", n_events));
+        lost += n_events;
+    }
+    return lost;
+}
