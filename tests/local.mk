@@ -11,6 +11,7 @@ SH_LOG_COMPILER = $(SHELL)
 .PHONY: check-programs
 check-programs: $(check_PROGRAMS) $(check_LIBRARIES)
 
+include tests/bench/local.mk
 include tests/lint/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk

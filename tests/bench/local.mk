@@ -1,0 +1,16 @@
+# Load generator and physical limits. Built with the tests, so that they do not rot; run by `make bench`.
+bench_programs = \
+	%D%/limit_server \
+	%D%/loadgen \
+	%D%/relay \
+	%D%/sync_loop
+check_PROGRAMS += $(bench_programs)
+
+tests_bench_limit_server_SOURCES = %D%/limit_server.c
+tests_bench_limit_server_LDADD = $(GLIB_LIBS)
+tests_bench_loadgen_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/loadgen.c
+tests_bench_loadgen_LDADD = $(WIRE_LIBS)
+tests_bench_relay_SOURCES = %D%/relay.c
+tests_bench_relay_LDADD = $(GLIB_LIBS)
+tests_bench_sync_loop_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/sync_loop.c
+tests_bench_sync_loop_LDADD = $(WIRE_LIBS)
