@@ -17,6 +17,7 @@ typedef struct {
     GPtrArray *sinks;        /* Sink *, owned, each with its channel */
     GPtrArray *interceptors; /* Interceptor *, owned */
     GPtrArray *selectors;    /* Selector *, owned */
+    GPtrArray *routes;       /* AgentRoute *, owned, one for each source in the same order */
 } AgentConfig;
 
 extern const OptionSpec agent_options[]; /* the rows of `agent:` */
@@ -25,6 +26,12 @@ extern const OptionSpec agent_options[]; /* the rows of `agent:` */
 AgentConfig *agent_config_load(const char *path, Problems *problems);
 AgentConfig *agent_config_parse(const char *text, gsize length, Problems *problems);
 void agent_config_free(AgentConfig *self);
+
+/* The channel of that name, or NULL and a problem at `where`. */
+Channel *agent_config_find_channel(const AgentConfig *self, const char *name, const YamlNode *where,
+                                   const char *path, Problems *problems);
+/* NULL-terminated; the array is the caller's, the names are not. (transfer container) */
+const char **agent_config_channel_names(const AgentConfig *self);
 
 /* The topology: sources, their channels, their sinks. (transfer full) */
 char *agent_config_draw(const AgentConfig *self);   /* as a drawing in text */

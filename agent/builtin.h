@@ -7,31 +7,15 @@
 #include "agent/core/sink.h"
 #include "agent/core/source.h"
 
-#define BUILTIN_SOURCES(X) \
-    X(sequence_source)     \
-    X(thrift_source)
+#define BUILTIN_SOURCES(X) X(sequence_source)
 
-#define BUILTIN_INTERCEPTORS(X)    \
-    X(host_interceptor)            \
-    X(regex_extractor_interceptor) \
-    X(regex_filter_interceptor)    \
-    X(remove_header_interceptor)   \
-    X(search_replace_interceptor)  \
-    X(static_interceptor)          \
-    X(timestamp_interceptor)       \
-    X(uuid_interceptor)
+#define BUILTIN_INTERCEPTORS(X)
 
-#define BUILTIN_SELECTORS(X) \
-    X(load_balance_selector) \
-    X(multiplexing_selector) \
-    X(replicating_selector)
+#define BUILTIN_SELECTORS(X)
 
 #define BUILTIN_CHANNELS(X) X(memory_channel)
 
-#define BUILTIN_SINKS(X) \
-    X(file_sink)         \
-    X(logger_sink)       \
-    X(null_sink)
+#define BUILTIN_SINKS(X) X(null_sink)
 
 #define BUILTIN_DECLARE_SOURCE(name) extern const SourceType name;
 #define BUILTIN_DECLARE_INTERCEPTOR(name) extern const InterceptorType name;
@@ -46,7 +30,10 @@ BUILTIN_SINKS(BUILTIN_DECLARE_SINK)
 
 /* NULL-terminated, in the order above. The ComponentType is the first member of each. */
 const ComponentType *const *builtin_types(ComponentKind kind);
+/* Case is ignored and '_' taken for '-'. NULL if there is none. */
 const ComponentType *builtin_find(ComponentKind kind, const char *name);
+/* NULL-terminated; the array is the caller's, the names are not. */
+const char **builtin_type_names(ComponentKind kind);
 /* Rows and metrics that every part of the kind has; NULL if none. */
 const OptionSpec *builtin_kind_options(ComponentKind kind);
 const MetricSpec *builtin_kind_metrics(ComponentKind kind);

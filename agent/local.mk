@@ -2,15 +2,25 @@ noinst_LIBRARIES += libagent.a
 libagent_a_SOURCES = \
 	%D%/agent.c \
 	%D%/agent.h \
+	%D%/agent_config.c \
 	%D%/agent_config.h \
+	%D%/agent_config_check.c \
+	%D%/agent_config_check.h \
+	%D%/agent_part.c \
+	%D%/agent_part.h \
 	%D%/agent_process.c \
 	%D%/agent_process.h \
+	%D%/agent_route.c \
+	%D%/agent_route.h \
 	%D%/agent_stop.c \
 	%D%/agent_stop.h \
+	%D%/builtin.c \
 	%D%/builtin.h \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \
+	%D%/commands/check.c \
+	%D%/commands/command.c \
 	%D%/commands/command.h \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
@@ -20,6 +30,8 @@ libagent_a_SOURCES = \
 	%D%/commands/send_lines.h \
 	%D%/commands/send_progress.c \
 	%D%/commands/send_progress.h \
+	%D%/commands/version.c \
+	%D%/commands/version.h \
 	%D%/core/channel.c \
 	%D%/core/channel.h \
 	%D%/core/channel_processor.h \
@@ -47,14 +59,22 @@ libagent_a_SOURCES = \
 	%D%/service_notify.c \
 	%D%/service_notify.h \
 	%D%/sinks/null_sink.c \
-	%D%/sources/sequence_source.c
+	%D%/sources/sequence_source.c \
+	%D%/topology_canvas.c \
+	%D%/topology_canvas.h \
+	%D%/topology_dot.c \
+	%D%/topology_draw.c \
+	%D%/topology_label.c \
+	%D%/topology_label.h \
+	%D%/topology_layout.c \
+	%D%/topology_layout.h
 if HAVE_SOUP
 libagent_a_SOURCES += %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
 endif
 
-libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
 AGENT_LIBS = libagent.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 

@@ -1,6 +1,117 @@
 /* main.c - finds the subcommand and runs it. */
-int
-main(void)
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/commands/command.h"
+#include "agent/commands/version.h"
+#include "base/suggestion.h"
+
+/* In the order of `leat --help`, ended by NULL. */
+static const Command *const commands[] = { NULL };
+
+static const Command *
+find_command(const char *name)
 {
-    return 0;
+    for (const Command *const *command = commands; *command != NULL; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}
+
+/* One line on stderr: what, and the nearest of all commands and options of leat itself. */
+static int
+unknown_word(const char *kind, const char *word)
+{
+    const char *names[G_N_ELEMENTS(commands) + 2] = { NULL };
+    g_autofree char *hint = NULL;
+    guint n = 0;
+
+    for (guint i = 0; word[0] != '-' && commands[i] != NULL; i++)
+        names[n++] = commands[i]->name;
+    names[n++] = word[0] != '-' ? "help" : "--help";
+    if (word[0] == '-')
+        names[n++] = "--version";
+    hint = suggestion_for(word, names, word[0] != '-' ? "commands" : "options");
+    fprintf(stderr, "leat: unknown %s '%s'; %s\n", kind, word, hint);
+    return EXIT_USAGE;
+}
+
+static int
+print_help(void)
+{
+    printf("leat: a log collector agent that speaks Thrift\n\n"
+           "Usage: leat COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
+    for (const Command *const *command = commands; *command != NULL; command++)
+        printf("  %-12s%s\n", (*command)->name, (*command)->summary);
+    printf("  %-12s%s\n", "help", "show the help of a command");
+    printf("\nOptions:\n"
+           "  -h, --help  show this help\n"
+           "  --version   show the versions of leat and of the libraries in use\n\n"
+           "Example:\n"
+           "  leat check agent.yaml && leat run agent.yaml\n\n"
+           "'leat help COMMAND' tells more about one of them, 'leat describe' about every option\n"
+           "of a configuration.\n");
+    return EXIT_OK;
+}
+
+static int
+run_help(int argc, char **argv)
+{
+    static char help_option[] = "--help";
+    const Command *command;
+
+    if (argc < 2 || strcmp(argv[1], "help") == 0)
+        return print_help();
+    command = find_command(argv[1]);
+    if (command == NULL)
+        return unknown_word("command", argv[1]);
+    return command->run(2, (char *[]){ argv[1], help_option, NULL });
+}
+
+static int
+run_command_line(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    const Command *command;
+
+    if (word == NULL) {
+        fprintf(stderr, "leat: a command is missing; see 'leat --help'\n");
+        return EXIT_USAGE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_help();
+    if (strcmp(word, "help") == 0)
+        return run_help(argc - 1, argv + 1);
+    if (strcmp(word, "--version") == 0) {
+        version_print();
+        return EXIT_OK;
+    }
+    command = find_command(word);
+    if (command == NULL)
+        return unknown_word(word[0] == '-' ? "option" : "command", word);
+    return command->run(argc - 1, argv + 1);
+}
+
+/* What was printed must have arrived: a full disk or a reader that went away is not success. */
+static int
+close_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "leat: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
+            errno != 0 ? g_strerror(errno) : "");
+    return status == EXIT_OK ? EXIT_PROBLEM : status;
+}
+
+int
+main(int argc, char **argv)
+{
+    /* Not LC_NUMERIC: numbers are written and read in one way everywhere. */
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN);
+    return close_output(run_command_line(argc, argv));
 }

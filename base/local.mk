@@ -37,6 +37,8 @@ libbase_a_SOURCES = \
 	%D%/quantity.c \
 	%D%/quantity.h \
 	%D%/span.h \
+	%D%/suggestion.c \
+	%D%/suggestion.h \
 	%D%/yaml_expand.c \
 	%D%/yaml_expand.h \
 	%D%/yaml_reader.c \

@@ -1,0 +1,4 @@
+/* version.h - `leat --version`. */
+#pragma once
+
+void version_print(void);

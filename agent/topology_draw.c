@@ -1,0 +1,164 @@
+/* topology_draw.c - a configuration as a drawing in text: sources, channels, sinks. */
+#include "agent/agent_config.h"
+#include "agent/topology_canvas.h"
+#include "agent/topology_layout.h"
+
+/* Where things stand from left to right. A line that has to change its row does so in a track, a
+ * column of its own between two columns of boxes. */
+typedef struct {
+    const TopologyLayout *layout;
+    TopologyCanvas *canvas;
+    guint x[N_TOPOLOGY_COLUMNS];
+    guint width[N_TOPOLOGY_COLUMNS];
+    guint owner; /* of lines; each box has one */
+} Drawing;
+
+static const TopologyBox *
+box_at(const TopologyLayout *layout, Column column, guint index)
+{
+    return &g_array_index(layout->boxes[column], TopologyBox, index);
+}
+
+/* ---- measures ---- */
+
+static guint
+column_width(const TopologyLayout *layout, Column column)
+{
+    glong width = 0;
+
+    for (guint i = 0; i < layout->boxes[column]->len; i++) {
+        const GPtrArray *lines = box_at(layout, column, i)->lines;
+
+        for (guint line = 0; line < lines->len; line++)
+            width = MAX(width, g_utf8_strlen(g_ptr_array_index(lines, line), -1));
+    }
+    return (guint) width + 4;
+}
+
+static gboolean
+needs_track(const TopologyLayout *layout, Column column, guint index)
+{
+    for (guint i = 0; i < layout->edges[column]->len; i++) {
+        const TopologyEdge *edge = &g_array_index(layout->edges[column], TopologyEdge, i);
+
+        if (edge->from == index && edge->entry_row != box_at(layout, column, index)->exit_row)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static guint
+gap_width(const TopologyLayout *layout, Column column)
+{
+    guint width = 5;
+
+    for (guint i = 0; i < layout->boxes[column]->len; i++)
+        width += needs_track(layout, column, i) ? 2 : 0;
+    return width;
+}
+
+static void
+measure(Drawing *self)
+{
+    guint x = 0;
+
+    for (guint column = 0; column < N_TOPOLOGY_COLUMNS; column++) {
+        self->x[column] = x;
+        self->width[column] = column_width(self->layout, column);
+        x += self->width[column];
+        if (column < TOPOLOGY_SINKS)
+            x += gap_width(self->layout, column);
+    }
+    self->canvas = topology_canvas_new(x, self->layout->height);
+}
+
+/* ---- strokes ---- */
+
+static void
+draw_boxes(Drawing *self, Column column)
+{
+    for (guint i = 0; i < self->layout->boxes[column]->len; i++) {
+        const TopologyBox *box = box_at(self->layout, column, i);
+
+        topology_canvas_box(self->canvas, self->x[column], box->y, self->width[column],
+                            box->height);
+        for (guint line = 0; line < box->lines->len; line++)
+            topology_canvas_text(self->canvas, self->x[column] + 2, box->y + 1 + line,
+                                 g_ptr_array_index(box->lines, line));
+    }
+}
+
+/* All lines out of one box, whose track is at track_x. */
+static void
+draw_lines(Drawing *self, Column column, guint index, guint track_x)
+{
+    const TopologyBox *box = box_at(self->layout, column, index);
+    guint border_x = self->x[column] + self->width[column] - 1;
+    guint target_x = self->x[column + 1];
+    guint top = box->exit_row;
+    guint bottom = box->exit_row;
+
+    self->owner++;
+    for (guint i = 0; i < self->layout->edges[column]->len; i++) {
+        const TopologyEdge *edge = &g_array_index(self->layout->edges[column], TopologyEdge, i);
+
+        if (edge->from != index)
+            continue;
+        top = MIN(top, edge->entry_row);
+        bottom = MAX(bottom, edge->entry_row);
+        topology_canvas_across(self->canvas, edge->entry_row, track_x, target_x - 2, self->owner,
+                               edge->optional);
+        topology_canvas_arrow(self->canvas, target_x - 1, edge->entry_row);
+        topology_canvas_exit(self->canvas, border_x, box->exit_row);
+    }
+    topology_canvas_down(self->canvas, track_x, top, bottom, self->owner);
+    topology_canvas_across(self->canvas, box->exit_row, border_x + 1, track_x, self->owner, FALSE);
+}
+
+static void
+draw_gap(Drawing *self, Column column)
+{
+    guint left_x = self->x[column] + self->width[column];
+    guint next_track_x = left_x + 2;
+
+    for (guint i = 0; i < self->layout->boxes[column]->len; i++) {
+        gboolean has_track = needs_track(self->layout, column, i);
+
+        draw_lines(self, column, i, has_track ? next_track_x : left_x);
+        next_track_x += has_track ? 2 : 0;
+    }
+}
+
+static gboolean
+has_optional(const TopologyLayout *layout)
+{
+    for (guint i = 0; i < layout->edges[TOPOLOGY_SOURCES]->len; i++)
+        if (g_array_index(layout->edges[TOPOLOGY_SOURCES], TopologyEdge, i).optional)
+            return TRUE;
+    return FALSE;
+}
+
+char *
+agent_config_draw(const AgentConfig *self)
+{
+    gboolean utf8 = g_get_charset(NULL);
+    g_autoptr(TopologyLayout) layout = topology_layout_new(self);
+    Drawing drawing = { .layout = layout };
+    g_autoptr(TopologyCanvas) canvas = NULL;
+    g_autofree char *picture = NULL;
+    g_autofree char *http = self->http != NULL ? endpoint_to_text(self->http) : NULL;
+
+    measure(&drawing);
+    canvas = drawing.canvas;
+    for (guint column = 0; column < N_TOPOLOGY_COLUMNS; column++)
+        draw_boxes(&drawing, column);
+    draw_gap(&drawing, TOPOLOGY_SOURCES);
+    draw_gap(&drawing, TOPOLOGY_CHANNELS);
+    picture = topology_canvas_to_text(canvas, utf8);
+    return g_strdup_printf("agent %s, %s%s\n\n%s%s", self->name,
+                           http != NULL ? "metrics at " : "without metrics",
+                           http != NULL ? http : "", picture,
+                           !has_optional(layout) ? ""
+                           : utf8 ? "\n╌╌► optional: a copy, if there is room\n"
+                                  : "\n..> optional: a copy, if there is room\n");
+}
