@@ -34,13 +34,22 @@ libagent_a_SOURCES = \
 	%D%/commands/version.h \
 	%D%/core/channel.c \
 	%D%/core/channel.h \
+	%D%/core/channel_processor.c \
 	%D%/core/channel_processor.h \
 	%D%/core/component.c \
 	%D%/core/component.h \
 	%D%/core/component_report.c \
 	%D%/core/component_report.h \
+	%D%/core/event_edit.c \
 	%D%/core/event_edit.h \
 	%D%/core/interceptor.h \
+	%D%/core/interceptor_chain.c \
+	%D%/core/interceptor_chain.h \
+	%D%/core/put_state.c \
+	%D%/core/put_state.h \
+	%D%/core/route.c \
+	%D%/core/route.h \
+	%D%/core/selector.c \
 	%D%/core/selector.h \
 	%D%/core/sink.c \
 	%D%/core/sink.h \
@@ -73,6 +82,8 @@ libagent_a_SOURCES += %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
 endif
+	%D%/selectors/replicating_selector.c \
+	%D%/sinks/null_sink.c
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 

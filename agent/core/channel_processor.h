@@ -14,28 +14,35 @@
 
 typedef struct ChannelProcessor ChannelProcessor;
 
-/* channels: required first, then optional, in the selector's order. All are borrowed, metrics are
- * the source's. */
+/* channels: required first, then optional, in the selector's order. All are borrowed, and used
+ * until the channels are closed; metrics are the source's. The processor counts there what
+ * interceptors dropped, what went nowhere, what optional channels did not take, and puts that
+ * failed. An event that is dropped or goes nowhere does not make a put fail. */
 ChannelProcessor *channel_processor_new(GPtrArray *interceptors, Selector *selector,
-                                        GPtrArray *channels, guint n_required,
-                                        MetricSet *source_metrics);
+                                        GPtrArray *channels, guint n_required, MetricSet *metrics);
 void channel_processor_free(ChannelProcessor *self);
 
 /* One batch under way. Embedded in its owner (a request), zeroed, with ready set. */
 typedef struct PutState PutState; /* the processor's own */
 typedef struct Put Put;
 struct Put {
-    /* Any thread, no lock held: hands back to the owner, which calls finish. */
+    /* Any thread, no lock held: hands back to the owner, which calls finish. May come before
+     * channel_processor_put has returned. */
     void (*ready)(Put *self);
     gint64 deadline_us; /* after PUT_PENDING: when to call channel_processor_expire */
-    PutState *state;
+
+    /* The processor's own from here on. */
+    ChannelProcessor *processor;
+    PutState *state;  /* several channels */
+    Channel *channel; /* one, with the ticket below */
+    Ticket ticket;
 };
 
 /* PUT_DONE, PUT_FAILED: over, nothing to finish. PUT_PENDING: ready is called exactly once, unless
  * channel_processor_expire returned TRUE first. Never waits. */
 PutResult channel_processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error);
-/* Cancels what is pending. TRUE: nothing is under way any more, call finish now; ready is not
- * called. FALSE: ready comes, or has come. */
+/* Cancels what is pending, whether the deadline has come or not. Owner's thread. TRUE: nothing is
+ * under way any more, call finish now; ready is not called. FALSE: ready comes, or has come. */
 gboolean channel_processor_expire(Put *put);
 /* The outcome; puts into optional channels if the required ones took it. Owner's thread. */
 gboolean channel_processor_finish(Put *put, GError **error);

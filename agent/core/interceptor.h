@@ -14,3 +14,9 @@ typedef struct {
     ComponentType base;
     void (*intercept)(const Interceptor *self, EventEdit *event);
 } InterceptorType;
+
+static inline const InterceptorType *
+interceptor_type(const Interceptor *self)
+{
+    return (const InterceptorType *) self->base.type;
+}

@@ -29,5 +29,11 @@ typedef struct {
                    ChannelSet *ret_optional);
 } SelectorType;
 
-/* The position of a channel, or a problem at option and -1. */
+static inline const SelectorType *
+selector_type(const Selector *self)
+{
+    return (const SelectorType *) self->base.type;
+}
+
+/* The position of a channel of this source, -1 if it has none of that name. */
 int selector_find_channel(const Selector *self, const char *name);

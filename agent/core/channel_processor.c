@@ -1,0 +1,156 @@
+/* channel_processor.c - the way of a batch from a source into its channels. */
+#include "agent/core/channel_processor.h"
+
+#include "agent/core/interceptor_chain.h"
+#include "agent/core/put_state.h"
+#include "agent/core/route.h"
+#include "agent/core/source.h"
+#include "base/clock.h"
+
+struct ChannelProcessor {
+    GPtrArray *interceptors; /* Interceptor * */
+    Selector *selector;
+    Channel **channels;
+    gboolean has_one_channel; /* and every event goes there */
+    MetricSet *metrics;
+};
+
+ChannelProcessor *
+channel_processor_new(GPtrArray *interceptors, Selector *selector, GPtrArray *channels,
+                      guint n_required, MetricSet *metrics)
+{
+    ChannelProcessor *self = g_new0(ChannelProcessor, 1);
+
+    g_assert(channels->len > 0 && channels->len <= SELECTOR_MAX_CHANNELS);
+    self->interceptors = g_ptr_array_new();
+    if (interceptors != NULL)
+        g_ptr_array_extend(self->interceptors, interceptors, NULL, NULL);
+    self->selector = selector;
+    self->channels = g_new(Channel *, channels->len);
+    memcpy(self->channels, channels->pdata, channels->len * sizeof(Channel *));
+    self->has_one_channel =
+        channels->len == 1 && n_required == 1 && selector_type(selector)->same_for_all;
+    self->metrics = metrics;
+    return self;
+}
+
+void
+channel_processor_free(ChannelProcessor *self)
+{
+    if (self == NULL)
+        return;
+    g_ptr_array_unref(self->interceptors);
+    g_free(self->channels);
+    g_free(self);
+}
+
+/* ---- one channel: the ticket in the put is enough ---- */
+
+static void
+put_ticket_done(Ticket *ticket)
+{
+    Put *put = (Put *) (gpointer) ((char *) ticket - G_STRUCT_OFFSET(Put, ticket));
+
+    put->ready(put);
+}
+
+static PutResult
+processor_put_into_one(Put *put, Channel *channel, Batch *batch, GError **error)
+{
+    PutResult result;
+
+    put->channel = channel;
+    put->ticket = (Ticket){ .done = put_ticket_done };
+    result = channel_put(channel, batch, &put->ticket, error);
+    if (result == PUT_PENDING)
+        put->deadline_us = clock_deadline_us(channel->put_timeout_us);
+    return result;
+}
+
+/* ---- several, or as the selector says ---- */
+
+static PutResult
+processor_put_routed(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
+{
+    g_auto(Route) route = { 0 };
+    g_autoptr(PutState) state = NULL;
+
+    route_init(&route, self->selector, batch);
+    if (route.n_unrouted > 0)
+        metric_add(self->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
+    if (route.targets->len == 1 && route.n_required == 1)
+        return processor_put_into_one(put, self->channels[route_target(&route, 0)->position],
+                                      route_target(&route, 0)->batch, error);
+    state = put_state_new(put, &route, self->channels, self->metrics);
+    put->state = state;
+    if (!put_state_start(state)) {
+        g_steal_pointer(&state);
+        return PUT_PENDING;
+    }
+    put->state = NULL;
+    return put_state_finish(state, error) ? PUT_DONE : PUT_FAILED;
+}
+
+static PutResult
+processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
+{
+    g_autoptr(Batch) left = NULL;
+    guint n_dropped = 0;
+
+    if (self->interceptors->len == 0) {
+        left = batch_ref(batch);
+    } else {
+        left = interceptor_chain_run(self->interceptors, batch, &n_dropped, error);
+        if (left == NULL)
+            return PUT_FAILED;
+        if (n_dropped > 0)
+            metric_add(self->metrics, SOURCE_EVENTS_DROPPED, n_dropped);
+    }
+    if (left->n_events == 0)
+        return PUT_DONE;
+    if (self->has_one_channel)
+        return processor_put_into_one(put, self->channels[0], left, error);
+    return processor_put_routed(self, left, put, error);
+}
+
+PutResult
+channel_processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
+{
+    PutResult result;
+
+    put->processor = self;
+    put->state = NULL;
+    result = processor_put(self, batch, put, error);
+    if (result == PUT_FAILED)
+        metric_add(self->metrics, SOURCE_CHANNEL_FAILURES, 1);
+    return result;
+}
+
+gboolean
+channel_processor_expire(Put *put)
+{
+    if (put->state != NULL)
+        return put_state_expire(put->state);
+    if (!channel_put_cancel(put->channel, &put->ticket))
+        return FALSE;
+    put->ticket.error = put_timeout_error(put->channel);
+    return TRUE;
+}
+
+gboolean
+channel_processor_finish(Put *put, GError **error)
+{
+    g_autoptr(PutState) state = g_steal_pointer(&put->state);
+    gboolean ok;
+
+    if (state != NULL) {
+        ok = put_state_finish(state, error);
+    } else {
+        ok = put->ticket.error == NULL;
+        if (!ok)
+            g_propagate_error(error, g_steal_pointer(&put->ticket.error));
+    }
+    if (!ok)
+        metric_add(put->processor->metrics, SOURCE_CHANNEL_FAILURES, 1);
+    return ok;
+}

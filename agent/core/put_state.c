@@ -1,0 +1,206 @@
+/* put_state.c - one batch on its way into several channels at once. */
+#include "agent/core/put_state.h"
+
+#include "agent/core/source.h"
+#include "base/clock.h"
+
+typedef struct {
+    Ticket ticket;
+    PutState *state;
+    Channel *channel;
+    gboolean may_wait; /* was PUT_PENDING and has not been cancelled */
+    gboolean cancelled;
+} PutTicket;
+
+struct PutState {
+    Put *put;
+    Channel *const *channels;
+    MetricSet *metrics;
+    Route route;
+    gint under_way;      /* atomic: tickets, and one as long as put_state_start is at it */
+    PutTicket tickets[]; /* one for each required target */
+};
+
+/* Outlives everything else when the channel completes it late. */
+typedef struct {
+    Ticket ticket;
+    MetricSet *metrics;
+    guint n_events;
+} OptionalTicket;
+
+PutState *
+put_state_new(Put *put, Route *route, Channel *const *channels, MetricSet *metrics)
+{
+    PutState *self = g_malloc0(sizeof(PutState) + route->n_required * sizeof(PutTicket));
+
+    self->put = put;
+    self->channels = channels;
+    self->metrics = metrics;
+    self->route = *route;
+    *route = (Route){ 0 };
+    return self;
+}
+
+void
+put_state_free(PutState *self)
+{
+    for (guint i = 0; i < self->route.n_required; i++)
+        g_clear_error(&self->tickets[i].ticket.error);
+    route_clear(&self->route);
+    g_free(self);
+}
+
+GError *
+put_timeout_error(Channel *channel)
+{
+    return g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_TIMEOUT,
+                       "channel '%s' had no room in time; it holds %" G_GUINT64_FORMAT
+                       " of %" G_GUINT64_FORMAT " events",
+                       channel->base.name, channel_n_events(channel), channel->capacity);
+}
+
+/* ---- required channels ---- */
+
+/* TRUE: that was the last one. */
+static gboolean
+put_state_one_less(PutState *self)
+{
+    return g_atomic_int_dec_and_test(&self->under_way);
+}
+
+static void
+put_ticket_done(Ticket *ticket)
+{
+    PutState *state = ((PutTicket *) ticket)->state;
+    Put *put = state->put;
+
+    if (put_state_one_less(state))
+        put->ready(put);
+}
+
+/* TRUE if that ended the last one. */
+static gboolean
+put_state_cancel(PutState *self)
+{
+    for (guint i = 0; i < self->route.n_required; i++) {
+        PutTicket *ticket = &self->tickets[i];
+
+        if (!ticket->may_wait || !channel_put_cancel(ticket->channel, &ticket->ticket))
+            continue;
+        ticket->may_wait = FALSE;
+        ticket->cancelled = TRUE;
+        if (put_state_one_less(self))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static PutResult
+put_state_put(PutState *self, guint index, gint64 now_us)
+{
+    const RouteTarget *target = route_target(&self->route, index);
+    PutTicket *ticket = &self->tickets[index];
+    PutResult result;
+
+    ticket->ticket.done = put_ticket_done;
+    ticket->state = self;
+    ticket->channel = self->channels[target->position];
+    g_atomic_int_inc(&self->under_way);
+    result = channel_put(ticket->channel, target->batch, &ticket->ticket, &ticket->ticket.error);
+    if (result != PUT_PENDING) {
+        put_state_one_less(self);
+        return result;
+    }
+    ticket->may_wait = TRUE;
+    if (ticket->channel->put_timeout_us < self->put->deadline_us - now_us)
+        self->put->deadline_us = now_us + ticket->channel->put_timeout_us;
+    return result;
+}
+
+gboolean
+put_state_start(PutState *self)
+{
+    gint64 now_us = clock_now_us();
+    PutResult result = PUT_DONE;
+
+    self->put->deadline_us = CLOCK_NEVER;
+    g_atomic_int_set(&self->under_way, 1);
+    for (guint i = 0; i < self->route.n_required && result != PUT_FAILED; i++)
+        result = put_state_put(self, i, now_us);
+    if (result == PUT_FAILED)
+        put_state_cancel(self); /* the answer stands, and the sender will come again with all */
+    return put_state_one_less(self);
+}
+
+gboolean
+put_state_expire(PutState *self)
+{
+    return put_state_cancel(self);
+}
+
+/* ---- optional channels ---- */
+
+static void
+optional_ticket_end(OptionalTicket *self, gboolean took)
+{
+    if (!took)
+        metric_add(self->metrics, SOURCE_OPTIONAL_FAILURES, self->n_events);
+    g_clear_error(&self->ticket.error);
+    g_free(self);
+}
+
+static void
+optional_ticket_done(Ticket *ticket)
+{
+    optional_ticket_end((OptionalTicket *) ticket, ticket->error == NULL);
+}
+
+static void
+put_state_put_optional(PutState *self, const RouteTarget *target)
+{
+    Channel *channel = self->channels[target->position];
+    OptionalTicket *ticket = g_new0(OptionalTicket, 1);
+    PutResult result;
+
+    ticket->ticket.done = optional_ticket_done;
+    ticket->metrics = self->metrics;
+    ticket->n_events = target->batch->n_events;
+    result = channel_put(channel, target->batch, &ticket->ticket, NULL);
+    if (result != PUT_PENDING)
+        optional_ticket_end(ticket, result == PUT_DONE);
+    else if (channel_put_cancel(channel, &ticket->ticket))
+        optional_ticket_end(ticket, FALSE);
+}
+
+/* ---- the outcome ---- */
+
+/* NULL if every required channel took its part. */
+static GError *
+put_state_steal_error(PutState *self)
+{
+    Channel *too_slow = NULL;
+
+    for (guint i = 0; i < self->route.n_required; i++) {
+        PutTicket *ticket = &self->tickets[i];
+
+        if (ticket->ticket.error != NULL)
+            return g_steal_pointer(&ticket->ticket.error);
+        if (ticket->cancelled && too_slow == NULL)
+            too_slow = ticket->channel;
+    }
+    return too_slow != NULL ? put_timeout_error(too_slow) : NULL;
+}
+
+gboolean
+put_state_finish(PutState *self, GError **error)
+{
+    g_autoptr(GError) failure = put_state_steal_error(self);
+
+    if (failure != NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    }
+    for (guint i = self->route.n_required; i < self->route.targets->len; i++)
+        put_state_put_optional(self, route_target(&self->route, i));
+    return TRUE;
+}
