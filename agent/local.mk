@@ -67,6 +67,7 @@ libagent_a_SOURCES = \
 	%D%/http_server.h \
 	%D%/service_notify.c \
 	%D%/service_notify.h \
+	%D%/sinks/logger_sink.c \
 	%D%/sinks/null_sink.c \
 	%D%/sources/sequence_source.c \
 	%D%/topology_canvas.c \

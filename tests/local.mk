@@ -15,3 +15,4 @@ include tests/bench/local.mk
 include tests/lint/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk
+include tests/integration/local.mk

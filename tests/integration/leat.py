@@ -1,0 +1,183 @@
+"""leat.py - one agent for a story: writes its configuration, starts it, reads its log and metrics, stops it."""
+import collections
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+TIMEOUT = 20.0  # seconds; only ever reached when something is wrong
+
+Reply = collections.namedtuple("Reply", "status headers text")
+
+
+def program():
+    """The leat to test: $LEAT, which `make check` sets, or the one in build/."""
+    return os.environ.get("LEAT") or str(pathlib.Path(__file__).resolve().parents[2] / "build" / "leat")
+
+
+def wait_until(condition, what, timeout=TIMEOUT):
+    """The first true value of condition(), looked at again and again until the timeout."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"timed out waiting until {what}"
+        time.sleep(0.01)
+
+
+class Leat:
+    """`leat run` on a configuration: a dict, or YAML text. Addresses should have port 0."""
+
+    def __init__(self, folder, config, log_format="json", log_level="debug", env=None):
+        self.folder = pathlib.Path(folder)
+        self.config_path = self.folder / "agent.yaml"
+        self.config_path.write_text(config if isinstance(config, str) else json.dumps(config, indent=1))
+        self.log_format = log_format
+        self.log_level = log_level
+        self.env = dict(os.environ, G_DEBUG="fatal-criticals", **(env or {}))
+        self.lines = []
+        self.changed = threading.Condition()  # guards lines and ended
+        self.ended = False
+        self.process = None
+
+    # ---- life ----
+
+    def start(self):
+        """Starts the process; returns once it says that it has started."""
+        self.launch()
+        self.wait_for_log("started")
+        return self
+
+    def launch(self):
+        """Starts the process and does not wait."""
+        command = [program(), "run", "--log-format", self.log_format, "--log-level", self.log_level]
+        self.process = subprocess.Popen(
+            command + [str(self.config_path)], stderr=subprocess.PIPE, cwd=self.folder, env=self.env, text=True,
+            errors="backslashreplace")
+        self.reader = threading.Thread(target=self._read_log, daemon=True)
+        self.reader.start()
+        return self
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def wait(self, timeout=TIMEOUT):
+        """The exit status."""
+        status = self.process.wait(timeout)
+        self.reader.join(TIMEOUT)
+        return status
+
+    def stop(self, expect=0, timeout=TIMEOUT):
+        """Asks for a clean stop and asserts its exit status."""
+        self.signal(signal.SIGTERM)
+        status = self.wait(timeout)
+        assert status == expect, f"exit status {status}, not {expect}; the log:\n{self.log_text()}"
+        return self
+
+    def kill(self):
+        self.process.kill()
+        return self.wait()
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    # ---- log ----
+
+    def _read_log(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.lines.append(line.rstrip("\n"))
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def log_text(self):
+        with self.changed:
+            return "\n".join(self.lines)
+
+    def log(self, message=None, **fields):
+        """Entries (dicts) of the log so far with this message and these fields. JSON format only."""
+        with self.changed:
+            entries = [json.loads(line) for line in self.lines if line.startswith("{")]
+        return [e for e in entries
+                if message in (None, e["message"]) and all(e.get(k) == v for k, v in fields.items())]
+
+    def wait_for_log(self, message, timeout=TIMEOUT, **fields):
+        """The first entry with this message and these fields (JSON), or line that holds the message (text)."""
+        def find():
+            if self.log_format == "json":
+                return (self.log(message, **fields) or [None])[0]
+            return next((line for line in self.lines if message in line), None)
+
+        deadline = time.monotonic() + timeout
+        while True:
+            with self.changed:
+                seen, over = len(self.lines), self.ended
+            entry = find()
+            if entry is not None:
+                return entry
+            assert not over, f"the agent ended without '{message}' {fields}; its log:\n{self.log_text()}"
+            with self.changed:
+                left = deadline - time.monotonic()
+                assert left > 0, f"no '{message}' {fields} in the log:\n{self.log_text()}"
+                if len(self.lines) == seen and not self.ended:
+                    self.changed.wait(left)
+
+    # ---- addresses ----
+
+    def address(self, component):
+        """(host, port) that a source, or "http", is bound to."""
+        host, port = self.wait_for_log("listening", component=component)["address"].rsplit(":", 1)
+        return host.strip("[]"), int(port)
+
+    def port(self, component):
+        return self.address(component)[1]
+
+    # ---- HTTP ----
+
+    def request(self, path, method="GET", data=None):
+        host, port = self.address("http")
+        request = urllib.request.Request(f"http://{host}:{port}{path}", method=method, data=data)
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as reply:
+                return Reply(reply.status, reply.headers, reply.read().decode())
+        except urllib.error.HTTPError as error:
+            return Reply(error.code, error.headers, error.read().decode())
+
+    def metric(self, name, **labels):
+        """Sum of the series of this name whose labels are at least these; 0 if there is none."""
+        total = 0
+        for line in self.request("/metrics").text.splitlines():
+            match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+            if line.startswith("#") or match[1] != name:
+                continue
+            found = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2] or ""))
+            if all(found.get(key) == value for key, value in labels.items()):
+                total += float(match[3])
+        return int(total) if total == int(total) else total
+
+    def flume_metrics(self):
+        return json.loads(self.request("/metrics.json").text)
+
+    # ---- the process ----
+
+    def status_kb(self, field):
+        """A field of /proc/PID/status in kB: VmRSS, RssAnon, ..."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(rf"^{field}:\s+(\d+) kB$", text, re.M)[1])
+
+    def thread_names(self):
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/comm")
+        return sorted(task.read_text().rstrip("\n") for task in tasks)
+
+    def n_descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
