@@ -46,9 +46,9 @@ problems_free(Problems *self)
     g_free(self);
 }
 
-static void
-problems_add_va(Problems *self, int line, int column, const char *path, const char *format,
-                va_list arguments)
+static void G_GNUC_PRINTF(5, 0)
+    problems_add_va(Problems *self, int line, int column, const char *path, const char *format,
+                    va_list arguments)
 {
     g_autofree char *what = g_strdup_vprintf(format, arguments);
     Problem *problem = g_new0(Problem, 1);

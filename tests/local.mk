@@ -12,6 +12,7 @@ SH_LOG_COMPILER = $(SHELL)
 check-programs: $(check_PROGRAMS) $(check_LIBRARIES)
 
 include tests/bench/local.mk
+include tests/fuzz/local.mk
 include tests/lint/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk
