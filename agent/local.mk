@@ -65,6 +65,7 @@ libagent_a_SOURCES = \
 	%D%/flume_metrics.c \
 	%D%/flume_metrics.h \
 	%D%/http_server.h \
+	%D%/selectors/replicating_selector.c \
 	%D%/service_notify.c \
 	%D%/service_notify.h \
 	%D%/sinks/logger_sink.c \
@@ -83,8 +84,6 @@ libagent_a_SOURCES += %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
 endif
-	%D%/selectors/replicating_selector.c \
-	%D%/sinks/null_sink.c
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
