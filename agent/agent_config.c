@@ -143,6 +143,8 @@ agent_config_find_channel(const AgentConfig *self, const char *name, const YamlN
     for (guint i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0)
             return g_ptr_array_index(self->channels, i);
+    if (names[0] == NULL) /* which is a problem already */
+        return NULL;
     remedy = suggestion_for(name, names, "channels");
     problems_add(problems, where, path, "there is no channel '%s'; %s", name, remedy);
     return NULL;

@@ -27,7 +27,7 @@ AgentConfig *agent_config_load(const char *path, Problems *problems);
 AgentConfig *agent_config_parse(const char *text, gsize length, Problems *problems);
 void agent_config_free(AgentConfig *self);
 
-/* The channel of that name, or NULL and a problem at `where`. */
+/* The channel of that name, or NULL and, if there are channels at all, a problem at `where`. */
 Channel *agent_config_find_channel(const AgentConfig *self, const char *name, const YamlNode *where,
                                    const char *path, Problems *problems);
 /* NULL-terminated; the array is the caller's, the names are not. (transfer container) */

@@ -45,27 +45,34 @@ source_address(const Source *source)
     return source_type(source)->listens_on != NULL ? source_type(source)->listens_on(source) : NULL;
 }
 
+/* Adds a problem if the source cannot listen because another does. */
+static void
+check_listeners(const Source *source, const char *other_path, const Endpoint *taken,
+                Problems *problems)
+{
+    const Endpoint *address = source_address(source);
+    g_autofree char *address_text = NULL;
+    g_autofree char *taken_text = NULL;
+
+    if (address == NULL || taken == NULL || !endpoints_collide(address, taken))
+        return;
+    address_text = endpoint_to_text(address);
+    taken_text = endpoint_to_text(taken);
+    component_problem(&source->base, problems, "listen",
+                      "'%s' is taken, as %s listens on '%s'; choose another port", address_text,
+                      other_path, taken_text);
+}
+
 static void
 check_address(const AgentConfig *self, guint index, Problems *problems)
 {
     const Source *source = g_ptr_array_index(self->sources, index);
-    const Endpoint *address = source_address(source);
-    g_autofree char *text = NULL;
 
-    if (address == NULL)
-        return;
-    text = endpoint_to_text(address);
-    if (self->http != NULL && endpoints_collide(address, self->http))
-        component_problem(&source->base, problems, "listen",
-                          "agent.http listens on '%s' too; choose another port", text);
+    check_listeners(source, "agent.http", self->http, problems);
     for (guint i = 0; i < index; i++) {
         const Source *other = g_ptr_array_index(self->sources, i);
-        const Endpoint *taken = source_address(other);
 
-        if (taken != NULL && endpoints_collide(address, taken))
-            component_problem(&source->base, problems, "listen",
-                              "%s listens on '%s' too; choose another port", other->base.path,
-                              text);
+        check_listeners(source, other->base.path, source_address(other), problems);
     }
 }
 

@@ -122,8 +122,9 @@ report_no_mapping(ComponentKind kind, const char *path, const YamlNode *node, Pr
     if (node->kind == YAML_SCALAR)
         type = builtin_find(kind, node->text);
     problems_add(problems, agent_part_place(node), path,
-                 "a %s is a mapping of options; write '{ type: %s }' with its options",
-                 component_kind_name(kind), type != NULL ? type->name : "...");
+                 "%s %s is a mapping of options; write '{ type: %s }' with its options",
+                 kind == COMPONENT_INTERCEPTOR ? "an" : "a", component_kind_name(kind),
+                 type != NULL ? type->name : "...");
 }
 
 Component *

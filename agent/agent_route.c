@@ -27,7 +27,7 @@ add_channel(AgentRoute *self, const AgentConfig *config, const char *option, gui
 {
     const Component *source = &self->source->base;
     const YamlNode *place = place_of_item(source, option, index);
-    g_autofree char *path = g_strdup_printf("%s.%s", source->path, option);
+    g_autofree char *path = g_strdup_printf("%s.%s[%u]", source->path, option, index);
     Channel *channel = agent_config_find_channel(config, name, place, path, problems);
     guint position;
 

@@ -120,7 +120,7 @@ line_letter(guint sides, gboolean utf8)
 
     if (sides == ARROW)
         return utf8 ? 0x25ba : '>';
-    if (sides == (LEFT | RIGHT | DASHED))
+    if ((sides & (DASHED | UP | DOWN)) == DASHED)
         return utf8 ? 0x254c : '.';
     return (utf8 ? drawn : plain)[sides & (UP | DOWN | LEFT | RIGHT)];
 }
