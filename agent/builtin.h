@@ -11,11 +11,13 @@
 
 #define BUILTIN_INTERCEPTORS(X)
 
-#define BUILTIN_SELECTORS(X)
+#define BUILTIN_SELECTORS(X) X(replicating_selector)
 
 #define BUILTIN_CHANNELS(X) X(memory_channel)
 
-#define BUILTIN_SINKS(X) X(null_sink)
+#define BUILTIN_SINKS(X) \
+    X(logger_sink)       \
+    X(null_sink)
 
 #define BUILTIN_DECLARE_SOURCE(name) extern const SourceType name;
 #define BUILTIN_DECLARE_INTERCEPTOR(name) extern const InterceptorType name;
