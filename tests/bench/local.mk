@@ -14,3 +14,10 @@ tests_bench_relay_SOURCES = %D%/relay.c
 tests_bench_relay_LDADD = $(GLIB_LIBS)
 tests_bench_sync_loop_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/sync_loop.c
 tests_bench_sync_loop_LDADD = $(WIRE_LIBS)
+
+EXTRA_DIST += %D%/README.md %D%/bench.py
+
+# BENCH_OPTIONS=--quick takes less than a minute.
+.PHONY: bench
+bench: leat $(bench_programs)
+	-$(PYTHON) $(srcdir)/%D%/bench.py --leat $(abs_builddir)/leat --programs $(abs_builddir)/%D% $(BENCH_OPTIONS)

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""bench.py - runs leat beside the physical limits of this machine, interleaved, and prints the ratios.
+
+See README.md in this folder. Exit status 0 whatever the numbers: a benchmark judges, it does not gate.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import resource
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+HEADERS = ["--headers", "2", "--body", "300"]
+BATCHES = ["--connections", "4", "--batch", "1000"] + HEADERS
+SINGLES = ["--connections", "64", "--batch", "0"] + HEADERS
+IDLE_CONNECTIONS = 10000
+TICKS = os.sysconf("SC_CLK_TCK")
+
+CONFIGURATION = """\
+agent: {{ name: bench, http: "127.0.0.1:{http}" }}
+sources:
+  inbound: {{ type: thrift, listen: "127.0.0.1:{port}", max-connections: 12000, channels: [buffer] }}
+channels:
+  buffer: {{ type: memory }}
+sinks:
+  nothing: {{ type: null, channel: buffer }}
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(condition, what, seconds=30):
+    """The first true value of condition, asked again every millisecond."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.001)
+    raise RuntimeError(f"{what} did not happen within {seconds} s")
+
+
+def is_listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_kb(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(rf"^{name}:\s+(\d+) kB", status.read(), re.M).group(1))
+
+
+class Limit:
+    """A limit server: what it has answered has arrived."""
+
+    def __init__(self, programs, answer, threads):
+        self.process = subprocess.Popen([f"{programs}/limit_server", answer, str(threads)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        self.client_options = ["--echo"] if answer == "echo" else []
+
+    def arrived(self, load):
+        return load["end"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Agent:
+    """A running leat; what its sink has delivered has arrived."""
+
+    client_options = []
+
+    def __init__(self, leat):
+        self.folder = tempfile.TemporaryDirectory()
+        self.port, self.http = free_port(), free_port()
+        path = f"{self.folder.name}/agent.yaml"
+        with open(path, "w", encoding="ascii") as out:
+            out.write(CONFIGURATION.format(port=self.port, http=self.http))
+        self.log = open(f"{self.folder.name}/log", "w+", encoding="utf-8")
+        begin = time.monotonic()
+        self.process = subprocess.Popen([leat, "run", path], stderr=self.log)
+        try:
+            until(lambda: is_listening(self.port) or self.process.poll() is not None, "a listening leat")
+        finally:
+            self.start_seconds = time.monotonic() - begin
+        if self.process.poll() is not None:
+            self.log.seek(0)
+            raise RuntimeError(f"leat did not start:\n{self.log.read()}")
+        until(lambda: is_listening(self.http), "the metrics page")
+        self.delivered_before = 0
+
+    def metric(self, name):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics", timeout=10) as page:
+            rows = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", page.read().decode(), re.M)
+        return sum(float(row) for row in rows)
+
+    def arrived(self, load):
+        self.delivered_before += load["events"]
+        until(lambda: self.metric("leat_sink_events_delivered_total") >= self.delivered_before, "the last delivery")
+        return time.monotonic()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+        self.log.close()
+        self.folder.cleanup()
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.threads = max(1, min(4, os.cpu_count()))
+        self.rows = []
+
+    def load(self, server, shape, seconds=None):
+        """One run of the load generator: events a second until the last has arrived, CPU µs an event."""
+        command = [f"{self.options.programs}/loadgen", "--port", str(server.port), "--threads", "2", "--seconds",
+                   str(seconds or self.options.seconds), *shape, *server.client_options]
+        cpu = cpu_seconds(server.process.pid)
+        load = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        duration = server.arrived(load) - load["start"]
+        if load["refused"]:
+            print(f"  {load['refused']} events were refused", flush=True)
+        return load["events"] / duration, (cpu_seconds(server.process.pid) - cpu) * 1e6 / max(load["events"], 1)
+
+    def row(self, path, ours, limit, target, met):
+        self.rows.append((path, ours, limit, target, "yes" if met else "NO"))
+
+    def ratio_row(self, path, ours, limits, target):
+        ratios = [our[0] / limit[0] for our, limit in zip(ours, limits)]
+        ratio = statistics.median(ratios)
+        words = [f"{statistics.median(rate for rate, _ in side) / 1e6:.2f} M/s, "
+                 f"{statistics.median(cpu for _, cpu in side):.3f} µs CPU" for side in (ours, limits)]
+        self.row(path, words[0], words[1], f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), at least {target:.2f}",
+                 ratio >= target)
+
+    def against_limit(self, path, shape, answer, target):
+        with contextlib.closing(Limit(self.options.programs, answer, self.threads)) as limit, \
+                contextlib.closing(Agent(self.options.leat)) as agent:
+            for server in (limit, agent):
+                self.load(server, shape, 0.3)
+            limits, ours = [], []
+            for _ in range(self.options.rounds):
+                limits.append(self.load(limit, shape))
+                ours.append(self.load(agent, shape))
+        self.ratio_row(path, ours, limits, target)
+
+    def starts(self):
+        times = []
+        for _ in range(2 * self.options.rounds):
+            with contextlib.closing(Agent(self.options.leat)) as agent:
+                times.append(agent.start_seconds * 1e3)
+        median = statistics.median(times)
+        self.row("start to listening", f"{median:.1f} ms (worst {max(times):.1f})", "", "at most 50 ms", median <= 50)
+
+    def idle_memory(self):
+        with contextlib.closing(Agent(self.options.leat)) as agent:
+            agent.metric("leat_sink_events_delivered_total")
+            time.sleep(3)  # what the start left behind is given back after two seconds
+            rss, anonymous = memory_kb(agent.process.pid, "VmRSS"), memory_kb(agent.process.pid, "RssAnon")
+        self.row("idle, HTTP on: VmRSS", f"{rss / 1000:.1f} MB", "", "at most 10 MB", rss <= 10000)
+        self.row("idle, HTTP on: RssAnon", f"{anonymous / 1000:.1f} MB", "", "at most 4 MB", anonymous <= 4000)
+
+    def hold(self, agent, number):
+        """Connections that have each sent one event and then fall silent."""
+        command = [f"{self.options.programs}/loadgen", "--port", str(agent.port), "--threads", "1", "--hold",
+                   "--connections", str(number), "--batch", "0"]
+        holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        agent.delivered_before += json.loads(holder.stdout.readline())["events"]
+        return holder
+
+    def release(self, agent, holder):
+        holder.stdin.close()
+        holder.wait()
+        until(lambda: agent.metric("leat_source_open_connections") == 0, "the end of all connections")
+
+    def idle_connections(self):
+        number = min(IDLE_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 500)
+        with contextlib.closing(Agent(self.options.leat)) as agent:
+            time.sleep(3)
+            before = memory_kb(agent.process.pid, "RssAnon")
+            holder = self.hold(agent, number)
+            time.sleep(3)
+            each = (memory_kb(agent.process.pid, "RssAnon") - before) * 1024 / number
+            self.release(agent, holder)
+            alone, among = [], []
+            for _ in range(self.options.rounds):
+                alone.append(self.load(agent, BATCHES))
+                holder = self.hold(agent, number)
+                among.append(self.load(agent, BATCHES))
+                self.release(agent, holder)
+        self.row(f"{number} idle connections", f"{each:.0f} bytes each", "", "at most 4096 bytes", each <= 4096)
+        self.ratio_row(f"null sink, with {number} idle beside without", among, alone, 0.90)
+
+    def run(self):
+        self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70)
+        self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80)
+        self.idle_connections()
+        self.idle_memory()
+        self.starts()
+
+    def print_table(self):
+        rows = [("path", "leat", "limit", "target", "met")] + self.rows
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        for row in rows:
+            print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--leat", required=True, help="the program")
+    parser.add_argument("--programs", required=True, help="the folder of loadgen and limit_server")
+    parser.add_argument("--seconds", type=float, default=3, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=5, help="of each pair of measurements")
+    parser.add_argument("--quick", action="store_true", help="under a minute: 1 second, 3 rounds")
+    options = parser.parse_args()
+    if options.quick:
+        options.seconds, options.rounds = 1, 3
+    return options
+
+
+def main():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    bench = Bench(parse_options())
+    try:
+        bench.run()
+    except (RuntimeError, subprocess.SubprocessError, OSError) as failure:
+        print(f"stopped: {failure}")
+    bench.print_table()
+
+
+if __name__ == "__main__":
+    main()
