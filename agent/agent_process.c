@@ -184,16 +184,8 @@ process_open_http(Process *self, GError **error)
 static void
 process_turn(Process *self)
 {
-    guint signals[] = {
-        g_unix_signal_add(SIGTERM, on_stop_signal, self),
-        g_unix_signal_add(SIGINT, on_stop_signal, self),
-        g_unix_signal_add(SIGHUP, on_hangup, self),
-    };
-
     self->lifecycle = g_thread_new(NULL, start_thread, self);
     g_main_loop_run(self->loop);
-    for (gsize i = 0; i < G_N_ELEMENTS(signals); i++)
-        g_source_remove(signals[i]);
     if (self->watchdog != 0)
         g_source_remove(self->watchdog);
 }
@@ -206,12 +198,20 @@ agent_process_run(AgentConfig *config)
         .loop = g_main_loop_new(NULL, FALSE),
         .agent = agent_new(config),
     };
+    /* First of all: from here on a signal means a clean stop. */
+    guint signals[] = {
+        g_unix_signal_add(SIGTERM, on_stop_signal, &self),
+        g_unix_signal_add(SIGINT, on_stop_signal, &self),
+        g_unix_signal_add(SIGHUP, on_hangup, &self),
+    };
 
     raise_descriptor_limit();
     if (process_open_http(&self, &error))
         process_turn(&self);
     else
         log_error("the agent cannot start", LOG_TEXT("error", error->message));
+    for (gsize i = 0; i < G_N_ELEMENTS(signals); i++)
+        g_source_remove(signals[i]);
     http_server_free(self.http);
     agent_free(self.agent);
     g_clear_error(&self.start_error);

@@ -1,10 +1,14 @@
 # Whole-process stories: one entry of `make check`, run by pytest. Stories may need leat and nothing else.
+TESTS += %D%/run.sh
 
 AM_TESTS_ENVIRONMENT = PYTHON='$(PYTHON)'; export PYTHON;
 
 integration_files = \
 	%D%/conftest.py \
 	%D%/leat.py \
-	%D%/run.sh
+	%D%/run.sh \
+	%D%/test_lifecycle.py \
+	%D%/test_logs.py \
+	%D%/test_metrics.py
 
 EXTRA_DIST += $(integration_files)

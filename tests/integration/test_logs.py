@@ -1,0 +1,52 @@
+"""test_logs.py - what the log of an agent looks like."""
+import json
+import re
+
+CONFIG = {
+    "agent": {"name": "story", "http": "127.0.0.1:0"},
+    "sources": {"numbers": {"type": "sequence", "rate": 0, "count": 20, "size": 30, "channels": ["buffer"],
+                            "interceptors": []}},
+    "channels": {"buffer": {"type": "memory"}},
+    "sinks": {"show": {"type": "logger", "channel": "buffer", "max-bytes": 5}},
+}
+TEXT_LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warning|info|debug) +([\w-]+): (.*)")
+
+
+def test_every_line_of_text_has_time_level_and_thread(leat):
+    agent = leat(CONFIG, log_format="text")
+    agent.wait_for_log("source has nothing more to send")
+    agent.stop()
+
+    parts = [TEXT_LINE.fullmatch(line) for line in agent.lines]
+    assert all(parts), agent.log_text()
+    assert {part[2] for part in parts} == {"main", "lifecycle", "numbers", "show"}
+    assert any(part[3].startswith("listening component=http address=127.0.0.1:") for part in parts)
+
+
+def test_every_line_of_json_is_an_object_with_the_same_four_keys(leat):
+    agent = leat(CONFIG)
+    agent.wait_for_log("source has nothing more to send")
+    agent.stop()
+
+    entries = [json.loads(line) for line in agent.lines]
+    assert entries and all({"time", "level", "thread", "message"} <= set(entry) for entry in entries)
+
+
+def test_the_logger_sink_shows_the_first_bytes_of_each_event(leat):
+    agent = leat(CONFIG)
+    agent.wait_for_log("source has nothing more to send")
+    agent.stop()
+
+    events = agent.log("event", sink="show")
+    assert [event["body"] for event in events] == [f"{n}....."[:5] + "..." for n in range(20)]
+    assert {event["bytes"] for event in events} == {30}
+
+
+def test_the_level_decides_what_is_written(leat):
+    config = {**CONFIG, "agent": {"http": "off", "shutdown-timeout": "1s"},
+              "sinks": {"refusing": {"type": "null", "channel": "buffer", "refuse": True}}}
+    agent = leat(config, log_level="warning", start=False).launch()
+    agent.wait_for_log("delivery failed, backing off")
+    agent.stop()
+
+    assert {entry["level"] for entry in agent.log()} == {"warning", "error"}

@@ -1,0 +1,135 @@
+"""test_metrics.py - what an agent tells about itself over HTTP."""
+import json
+import re
+
+import pytest
+
+from leat import wait_until
+
+SOURCE_ATTRIBUTES = {
+    "Type", "StartTime", "StopTime", "EventReceivedCount", "EventAcceptedCount", "AppendReceivedCount",
+    "AppendAcceptedCount", "AppendBatchReceivedCount", "AppendBatchAcceptedCount", "OpenConnectionCount",
+    "EventReadFail", "ChannelWriteFail", "GenericProcessingFail"}
+CHANNEL_ATTRIBUTES = {
+    "Type", "StartTime", "StopTime", "ChannelCapacity", "ChannelSize", "ChannelFillPercentage",
+    "EventPutAttemptCount", "EventPutSuccessCount", "EventTakeAttemptCount", "EventTakeSuccessCount"}
+SINK_ATTRIBUTES = {
+    "Type", "StartTime", "StopTime", "ConnectionCreatedCount", "ConnectionClosedCount", "ConnectionFailedCount",
+    "BatchEmptyCount", "BatchUnderflowCount", "BatchCompleteCount", "EventDrainAttemptCount",
+    "EventDrainSuccessCount", "EventWriteFail", "ChannelReadFail"}
+
+CONFIG = {
+    "agent": {"name": "story <1>", "http": "127.0.0.1:0", "shutdown-timeout": "1s"},
+    "sources": {"numbers": {"type": "sequence", "rate": 0, "count": 5000, "batch-size": 50,
+                            "channels": ["kept", "stuck"]}},
+    "channels": {"kept": {"type": "memory"}, "stuck": {"type": "memory", "capacity": 20000}},
+    "sinks": {"nothing": {"type": "null", "channel": "kept"},
+              "broken": {"type": "null", "channel": "stuck", "refuse": True}},
+}
+
+
+@pytest.fixture
+def quiet(leat):
+    """An agent whose source has sent its 5000 events, of which one sink has delivered all and one none."""
+    agent = leat(CONFIG)
+    agent.wait_for_log("source has nothing more to send")
+    wait_until(lambda: agent.metric("leat_sink_events_delivered_total", component="nothing") == 5000,
+               "all is delivered")
+    return agent
+
+
+def test_the_books_balance_when_it_is_quiet(quiet):
+    def source(name):
+        return quiet.metric(f"leat_source_events_{name}_total")
+
+    assert source("received") == source("accepted") + source("refused") == 5000
+    for channel, sink in [("kept", "nothing"), ("stuck", "broken")]:
+        put = quiet.metric("leat_channel_put_events_total", component=channel)
+        delivered = quiet.metric("leat_sink_events_delivered_total", component=sink)
+        rejected = quiet.metric("leat_sink_events_rejected_total", component=sink)
+        queued = quiet.metric("leat_channel_events", component=channel)
+        assert put == delivered + rejected + queued == 5000
+    assert quiet.metric("leat_channel_events", component="stuck") == 5000
+
+
+def test_the_json_has_exactly_the_attributes_of_flume_all_of_them_strings(quiet):
+    report = quiet.flume_metrics()
+
+    assert set(report) == {"SOURCE.numbers", "CHANNEL.kept", "CHANNEL.stuck", "SINK.nothing", "SINK.broken"}
+    for key, attributes in [("SOURCE.numbers", SOURCE_ATTRIBUTES), ("CHANNEL.kept", CHANNEL_ATTRIBUTES),
+                            ("SINK.nothing", SINK_ATTRIBUTES)]:
+        assert set(report[key]) == attributes
+        assert all(isinstance(value, str) for value in report[key].values())
+        assert report[key]["Type"] == key.split(".")[0]
+        assert report[key]["StopTime"] == "0" and int(report[key]["StartTime"]) > 1_600_000_000_000
+
+
+def test_the_json_counts_as_flume_does(quiet):
+    report = quiet.flume_metrics()
+
+    assert report["SOURCE.numbers"]["EventReceivedCount"] == "5000"
+    assert report["SOURCE.numbers"]["AppendBatchAcceptedCount"] == "100"
+    assert report["CHANNEL.kept"]["EventTakeSuccessCount"] == "5000"
+    assert report["CHANNEL.stuck"]["ChannelSize"] == "5000"
+    assert report["CHANNEL.stuck"]["ChannelCapacity"] == "20000"
+    assert report["CHANNEL.stuck"]["ChannelFillPercentage"] == "25.0"
+    assert report["SINK.nothing"]["EventDrainSuccessCount"] == "5000"
+    assert int(report["SINK.broken"]["EventWriteFail"]) > 0
+
+
+def test_prometheus_text_names_each_family_once_and_keeps_it_together(quiet):
+    reply = quiet.request("/metrics")
+    assert reply.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+    families = []
+    for line in reply.text.splitlines():
+        if line.startswith("# HELP "):
+            families.append(line.split()[2])
+            continue
+        if line.startswith("# TYPE "):
+            assert line.split()[2] == families[-1] and line.split()[3] in ("counter", "gauge", "histogram")
+            continue
+        match = re.fullmatch(r'(\w+)\{(?:\w+="[^"]*",?)*\} [0-9.]+', line)
+        assert match, line
+        assert re.sub(r"_(bucket|sum|count)$", "", match[1]) == families[-1] or match[1] == families[-1]
+    assert len(families) == len(set(families)) > 20
+
+
+def test_a_histogram_counts_every_event_of_the_channel(quiet):
+    name = "leat_channel_residence_seconds"
+
+    assert quiet.metric(f"{name}_count", component="kept") == 5000
+    assert quiet.metric(f"{name}_bucket", component="kept", le="+Inf") == 5000
+    assert 0 < quiet.metric(f"{name}_sum", component="kept") < 5000 * 60
+
+
+def test_health_is_ok_while_running_and_503_with_the_reason_while_stopping(leat):
+    agent = leat({**CONFIG, "agent": {**CONFIG["agent"], "shutdown-timeout": "60s"}})
+    agent.wait_for_log("delivery failed, backing off")
+    assert agent.request("/healthz")[::2] == (200, "ok\n")
+
+    agent.signal()
+    agent.wait_for_log("stopping")
+
+    assert agent.request("/healthz")[::2] == (503, "the agent is stopping\n")
+    agent.kill()
+
+
+def test_pages_methods_and_paths(quiet):
+    assert quiet.request("/").text.count("href") == 3
+    assert "story &lt;1&gt;" in quiet.request("/").text
+    assert json.loads(quiet.request("/METRICS.json").text)
+    assert quiet.request("/metrics/x").status == 404
+    assert quiet.request("/etc/passwd").status == 404
+    assert quiet.request("/metrics", method="POST", data=b"x" * 1_000_000).status == 405
+    assert quiet.request("/metrics", method="DELETE").status == 405
+    assert quiet.request("/metrics", method="TRACE").status == 403
+    assert quiet.request("/metrics", method="OPTIONS").status == 403
+    head = quiet.request("/metrics", method="HEAD")
+    assert head.status == 200 and head.text == "" and int(head.headers["Content-Length"]) > 1000
+
+
+def test_http_off_opens_no_port(leat):
+    agent = leat({**CONFIG, "agent": {**CONFIG["agent"], "http": "off"}})
+
+    assert not agent.log("listening")
