@@ -23,11 +23,20 @@ libthrift_wire_a_SOURCES = \
 	%D%/wire/connection.c \
 	%D%/wire/connection.h \
 	%D%/wire/connection_error.h \
+	%D%/wire/message.c \
 	%D%/wire/message.h \
 	%D%/wire/peer_socket.c \
 	%D%/wire/peer_socket.h \
+	%D%/wire/reader.c \
+	%D%/wire/reader.h \
+	%D%/wire/reader_binary.c \
+	%D%/wire/reader_compact.c \
+	%D%/wire/reply.c \
 	%D%/wire/reply.h \
-	%D%/wire/walk.h
+	%D%/wire/walk.c \
+	%D%/wire/walk.h \
+	%D%/wire/walk_event.c \
+	%D%/wire/walk_event.h
 
 libthrift_a_SOURCES = \
 	%D%/cursor_transport.c \

@@ -6,7 +6,15 @@ unit_tests = \
 	%D%/test_event_bytes \
 	%D%/test_line_reader \
 	%D%/test_loop \
-	%D%/test_source_processor
+	%D%/test_reply \
+	%D%/test_source_processor \
+	%D%/test_walk \
+	%D%/test_walk_verdicts
+walk_probe = \
+	tests/support/thrift_writer.c \
+	tests/support/thrift_writer.h \
+	tests/support/walk_probe.c \
+	tests/support/walk_probe.h
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
@@ -27,3 +35,9 @@ tests_unit_test_line_reader_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_source_processor_SOURCES = %D%/test_source_processor.c
 tests_unit_test_source_processor_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
 tests_unit_test_source_processor_LDADD = $(LEAT_THRIFT_LIBS)
+tests_unit_test_reply_SOURCES = %D%/test_reply.c
+tests_unit_test_reply_LDADD = $(WIRE_LIBS)
+tests_unit_test_walk_SOURCES = $(walk_probe) %D%/test_walk.c
+tests_unit_test_walk_LDADD = $(WIRE_LIBS)
+tests_unit_test_walk_verdicts_SOURCES = $(walk_probe) %D%/test_walk_verdicts.c
+tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)

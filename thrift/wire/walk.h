@@ -11,7 +11,7 @@
 #include "base/span.h"
 #include "thrift/wire/message.h"
 
-#define WALK_MAX_DEPTH 64
+#define WALK_MAX_DEPTH 64 /* of what is skipped, the skipped value itself counted */
 
 typedef enum {
     WALK_GOOD,
@@ -22,21 +22,23 @@ typedef enum {
 /* Scratch that one thread uses again and again. */
 typedef struct Walk Walk;
 struct Walk {
-    GArray *offsets; /* guint32, n_events + 1, relative to bytes */
+    GArray *offsets; /* guint32, relative to bytes; of its entries n_events + 1 are in use */
     guint n_events;
-    const guint8 *bytes; /* the frame itself, or rewritten */
-    gboolean in_place;   /* bytes is the frame */
-    GByteArray *rewritten;
-    const char *reason; /* static; why the verdict is not WALK_GOOD */
+    const guint8 *bytes;   /* the frame itself, or rewritten */
+    gboolean in_place;     /* bytes is the frame */
+    GByteArray *rewritten; /* its length means nothing */
+    const char *reason;    /* static; why the verdict is not WALK_GOOD */
 };
 
 void walk_init(Walk *self);
 void walk_clear(Walk *self);
-/* Gives back memory that an unusually large message left behind. */
+/* Gives back memory that an unusually large message left behind; costs nothing otherwise. */
 void walk_shrink(Walk *self);
 
 /* data is one frame; message its header. The arguments of append or appendBatch must end the frame.
- */
+ * What the walk holds afterwards is meaningful only after WALK_GOOD, until the next walk. A field
+ * that is sent again replaces what it brought before, as a whole. The element types of an empty
+ * container say nothing, and are not held against it. */
 WalkVerdict walk_append(Walk *self, const WireMessage *message, const guint8 *data, gsize length);
 WalkVerdict walk_append_batch(Walk *self, const WireMessage *message, const guint8 *data,
                               gsize length);
