@@ -231,20 +231,20 @@ send_run(int argc, char **argv)
     g_auto(SendArguments) arguments = { 0 };
     g_auto(SendJob) job = { 0 };
     const GOptionEntry entries[] = {
-        { "to", 't', 0, G_OPTION_ARG_STRING, &arguments.to, "Where the Thrift source listens",
+        { "to", 't', 0, G_OPTION_ARG_STRING, &arguments.to, "where the Thrift source listens",
           "HOST:PORT" },
         { "batch", 'b', 0, G_OPTION_ARG_STRING, &arguments.batch,
-          "At most so many events in one call (default 1000)", "N" },
+          "at most so many events in one call (default 1000)", "N" },
         { "header", 'H', 0, G_OPTION_ARG_FILENAME_ARRAY, &arguments.headers,
-          "A header that every event gets; may be given again", "KEY=VALUE" },
-        { "rate", 'r', 0, G_OPTION_ARG_STRING, &arguments.rate, "At most so many events a second",
+          "a header that every event gets; may be given again", "KEY=VALUE" },
+        { "rate", 'r', 0, G_OPTION_ARG_STRING, &arguments.rate, "at most so many events a second",
           "N/s" },
         { "protocol", 'p', 0, G_OPTION_ARG_STRING, &arguments.protocol,
           "compact (default) or binary", "PROTOCOL" },
         { "timeout", 0, 0, G_OPTION_ARG_STRING, &arguments.timeout,
-          "For the connection, and for each answer (default 20s)", "TIME" },
+          "for the connection, and for each answer (default 20s)", "TIME" },
         { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arguments.quiet,
-          "No progress and no summary; only errors", NULL },
+          "no progress and no summary; only errors", NULL },
         { 0 },
     };
     g_autoptr(LineReader) lines = NULL;
@@ -265,11 +265,12 @@ send_run(int argc, char **argv)
 
 const Command send_command = {
     .name = "send",
-    .arguments = "[FILE...]",
-    .summary = "Send each line of files or standard input as an event.",
+    .arguments = "--to=HOST:PORT [FILE...]",
+    .summary = "send each line of files or of standard input as an event",
     .details =
-        "A FILE of - is standard input, and so is none. The newline is not part of the event;\n"
+        "A FILE of - is standard input, and so is none. The newline is not part of the event,\n"
         "everything else is, whatever bytes it has. Lines of a slow pipe go out after 0.2 s.\n"
+        "On a terminal, progress is shown; at the end, what was sent and how fast.\n"
         "\n"
         "Exit status: 0 if every event was answered OK. 1 if not: then the message names the "
         "first\n"
@@ -277,6 +278,6 @@ const Command send_command = {
         "\n"
         "Examples:\n"
         "  leat send --to localhost:4141 --header app=shop /var/log/shop.log\n"
-        "  tail -F /var/log/syslog | leat send --to hub.example:4141 --rate 500/s\n",
+        "  tail -F /var/log/syslog | leat send --to hub.example:4141 --rate 500/s",
     .run = send_run,
 };

@@ -260,7 +260,7 @@ send_lines(const SendPlan *plan, WireConnection *connection, LineReader *lines,
         .builder = builder,
         .batch_size = paced_batch_size(plan),
         .event_overhead = event_overhead(plan),
-        .next_batch_us = 0,
+        .next_batch_us = clock_now_us(),
     };
     gboolean is_done = send_all(&run, error);
 

@@ -5,10 +5,12 @@ AM_TESTS_ENVIRONMENT = PYTHON='$(PYTHON)'; export PYTHON;
 
 integration_files = \
 	%D%/conftest.py \
+	%D%/flume_api.py \
 	%D%/leat.py \
 	%D%/run.sh \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
-	%D%/test_metrics.py
+	%D%/test_metrics.py \
+	%D%/test_send.py
 
 EXTRA_DIST += $(integration_files)

@@ -3,6 +3,7 @@ unit_tests = \
 	%D%/test_buffer_pool \
 	%D%/test_call \
 	%D%/test_clock \
+	%D%/test_connection \
 	%D%/test_event_bytes \
 	%D%/test_line_reader \
 	%D%/test_loop \
@@ -41,3 +42,5 @@ tests_unit_test_walk_SOURCES = $(walk_probe) %D%/test_walk.c
 tests_unit_test_walk_LDADD = $(WIRE_LIBS)
 tests_unit_test_walk_verdicts_SOURCES = $(walk_probe) %D%/test_walk_verdicts.c
 tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)
+tests_unit_test_connection_SOURCES = %D%/test_connection.c
+tests_unit_test_connection_LDADD = $(WIRE_LIBS)
