@@ -65,6 +65,22 @@ libagent_a_SOURCES = \
 	%D%/flume_metrics.c \
 	%D%/flume_metrics.h \
 	%D%/http_server.h \
+	%D%/interceptors/host_interceptor.c \
+	%D%/interceptors/regex_extractor_interceptor.c \
+	%D%/interceptors/regex_filter_interceptor.c \
+	%D%/interceptors/regex_search.c \
+	%D%/interceptors/regex_search.h \
+	%D%/interceptors/remove_header_interceptor.c \
+	%D%/interceptors/replacement.c \
+	%D%/interceptors/replacement.h \
+	%D%/interceptors/search_replace_interceptor.c \
+	%D%/interceptors/static_interceptor.c \
+	%D%/interceptors/time_pattern.c \
+	%D%/interceptors/time_pattern.h \
+	%D%/interceptors/timestamp_interceptor.c \
+	%D%/interceptors/uuid_interceptor.c \
+	%D%/selectors/load_balance_selector.c \
+	%D%/selectors/multiplexing_selector.c \
 	%D%/selectors/replicating_selector.c \
 	%D%/service_notify.c \
 	%D%/service_notify.h \

@@ -1,0 +1,17 @@
+/* replacement.h - a replacement text in the manner of Java: $1, ${name} and \x. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct Replacement Replacement;
+
+/* Groups are those of the regular expression. NULL and a sentence for the user if the text refers
+ * to one that does not exist, or ends in the middle. */
+Replacement *replacement_new(const char *text, const GRegex *regex, GError **error);
+void replacement_free(Replacement *self);
+
+/* Appends it as it is for this match; a group that took no part is empty. */
+void replacement_append(const Replacement *self, const GMatchInfo *match, const guint8 *subject,
+                        GByteArray *out);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replacement, replacement_free)
