@@ -22,6 +22,14 @@ libagent_a_SOURCES = \
 	%D%/commands/check.c \
 	%D%/commands/command.c \
 	%D%/commands/command.h \
+	%D%/commands/describe.c \
+	%D%/commands/describe.h \
+	%D%/commands/describe_man.c \
+	%D%/commands/describe_schema.c \
+	%D%/commands/describe_schema_rows.c \
+	%D%/commands/describe_schema_rows.h \
+	%D%/commands/describe_words.c \
+	%D%/commands/describe_yaml.c \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
 	%D%/commands/run.c \

@@ -15,23 +15,23 @@ typedef struct {
 } KindWords;
 
 static const KindWords kind_words[] = {
-    [OPTION_STRING] = { "string", "one text" },
+    [OPTION_STRING] = { "text", "one text" },
     [OPTION_BOOL] = { "bool", "true or false" },
-    [OPTION_COUNT] = { "count", "a number" },
+    [OPTION_COUNT] = { "number", "a number" },
     [OPTION_SIZE] = { "size", "a size" },
     [OPTION_DURATION] = { "duration", "a duration" },
     [OPTION_RATIO] = { "ratio", "a ratio" },
     [OPTION_CHOICE] = { "choice", "one of the choices" },
     [OPTION_REGEX] = { "regex", "a regular expression" },
     [OPTION_PATH] = { "path", "a path" },
-    [OPTION_SECRET_FILE] = { "secret-file", "the path of a file" },
-    [OPTION_LISTEN] = { "listen", "an address" },
-    [OPTION_ENDPOINTS] = { "endpoints", "a list of addresses" },
-    [OPTION_NAMES] = { "names", "a list of names" },
-    [OPTION_MAP] = { "map", "a mapping" },
-    [OPTION_ROWS] = { "rows", "a list of mappings" },
-    [OPTION_PART] = { "part", "a mapping with its type" },
-    [OPTION_PARTS] = { "parts", "a list of mappings with their types" },
+    [OPTION_SECRET_FILE] = { "file", "the path of a file" },
+    [OPTION_LISTEN] = { "address", "an address" },
+    [OPTION_ENDPOINTS] = { "list of addresses", "a list of addresses" },
+    [OPTION_NAMES] = { "list of names", "a list of names" },
+    [OPTION_MAP] = { "mapping", "a mapping" },
+    [OPTION_ROWS] = { "list of mappings", "a list of mappings" },
+    [OPTION_PART] = { "mapping with a type", "a mapping with its type" },
+    [OPTION_PARTS] = { "list of mappings with a type", "a list of mappings with their types" },
 };
 
 /* What parsers need to complain. */
