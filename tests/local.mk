@@ -13,6 +13,7 @@ check-programs: $(check_PROGRAMS) $(check_LIBRARIES)
 
 include tests/bench/local.mk
 include tests/fuzz/local.mk
+include tests/interop/local.mk
 include tests/lint/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk

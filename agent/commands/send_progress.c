@@ -87,8 +87,8 @@ send_progress_to_text(const SendTotals *totals, guint columns)
 
     if (is_total_known)
         append_bar(text, (double) totals->n_bytes / (double) totals->total_bytes);
-    g_string_append_printf(text, "%" G_GUINT64_FORMAT " events  %s  %" G_GUINT64_FORMAT "/s",
-                           totals->n_events, size,
+    g_string_append_printf(text, "%" G_GUINT64_FORMAT " event%s  %s  %" G_GUINT64_FORMAT "/s",
+                           totals->n_events, totals->n_events == 1 ? "" : "s", size,
                            per_second(totals->n_events, totals->elapsed_us));
     if (is_total_known)
         append_time_left(text, totals);

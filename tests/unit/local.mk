@@ -8,6 +8,7 @@ unit_tests = \
 	%D%/test_line_reader \
 	%D%/test_loop \
 	%D%/test_reply \
+	%D%/test_send_progress \
 	%D%/test_source_processor \
 	%D%/test_walk \
 	%D%/test_walk_verdicts
@@ -44,3 +45,5 @@ tests_unit_test_walk_verdicts_SOURCES = $(walk_probe) %D%/test_walk_verdicts.c
 tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)
 tests_unit_test_connection_SOURCES = %D%/test_connection.c
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
+tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
+tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)

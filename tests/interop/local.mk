@@ -1,0 +1,11 @@
+# Real programs of others against leat. Not part of `make check`: they may need the network, once.
+EXTRA_DIST += \
+	%D%/conftest.py \
+	%D%/java/FlumeSender.java \
+	%D%/java/pom.xml \
+	%D%/test_flume_client.py
+
+# What is skipped is named at the end, with the reason.
+.PHONY: interop
+interop: leat
+	LEAT=$(abs_builddir)/leat PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -rs -p no:cacheprovider $(srcdir)/%D%
