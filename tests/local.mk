@@ -15,6 +15,7 @@ include tests/bench/local.mk
 include tests/fuzz/local.mk
 include tests/interop/local.mk
 include tests/lint/local.mk
+include tests/adding/local.mk
 include tests/unit/local.mk
 include tests/contract/local.mk
 include tests/integration/local.mk

@@ -10,4 +10,5 @@ CLEANFILES += %D%/console_sink.c %D%/agent/builtin.h
 %D%/console_sink.c: docs/adding-a-part.md
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) -n '/^```c/,/^```/{/^```/!p;};/^The line goes/q' $(srcdir)/docs/adding-a-part.md > $@
 %D%/agent/builtin.h: agent/builtin.h
-	$(AM_V_GEN)$(MKDIR_P) %D%/agent && $(SED) 's/X(file_sink)/X(console_sink) X(file_sink)/' $(srcdir)/agent/builtin.h > $@
+	$(AM_V_GEN)$(MKDIR_P) %D%/agent && $(SED) 's/X(null_sink)/X(console_sink) X(null_sink)/' $(srcdir)/agent/builtin.h > $@
+agent/tests_adding_leat_with_console-builtin.$(OBJEXT): %D%/agent/builtin.h

@@ -8,6 +8,7 @@ integration_files = \
 	%D%/flume_api.py \
 	%D%/leat.py \
 	%D%/run.sh \
+	%D%/test_adding_a_part.py \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
