@@ -16,6 +16,7 @@
 #define BUILTIN_CHANNELS(X) X(memory_channel)
 
 #define BUILTIN_SINKS(X) \
+    X(file_sink)         \
     X(logger_sink)       \
     X(null_sink)
 

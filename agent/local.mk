@@ -92,6 +92,28 @@ libagent_a_SOURCES = \
 	%D%/selectors/replicating_selector.c \
 	%D%/service_notify.c \
 	%D%/service_notify.h \
+	%D%/sinks/file_codec.c \
+	%D%/sinks/file_codec.h \
+	%D%/sinks/file_delivery.c \
+	%D%/sinks/file_delivery.h \
+	%D%/sinks/file_directory.c \
+	%D%/sinks/file_directory.h \
+	%D%/sinks/file_error.c \
+	%D%/sinks/file_error.h \
+	%D%/sinks/file_format.c \
+	%D%/sinks/file_format.h \
+	%D%/sinks/file_pool.c \
+	%D%/sinks/file_pool.h \
+	%D%/sinks/file_recovery.c \
+	%D%/sinks/file_recovery.h \
+	%D%/sinks/file_rules.h \
+	%D%/sinks/file_sink.c \
+	%D%/sinks/file_template.c \
+	%D%/sinks/file_template.h \
+	%D%/sinks/file_time.c \
+	%D%/sinks/file_time.h \
+	%D%/sinks/file_writer.c \
+	%D%/sinks/file_writer.h \
 	%D%/sinks/logger_sink.c \
 	%D%/sinks/null_sink.c \
 	%D%/sources/sequence_source.c \
@@ -107,6 +129,12 @@ if HAVE_SOUP
 libagent_a_SOURCES += %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
+endif
+if HAVE_ZLIB
+libagent_a_SOURCES += %D%/sinks/file_gzip.c
+endif
+if HAVE_ZSTD
+libagent_a_SOURCES += %D%/sinks/file_zstd.c
 endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
