@@ -104,9 +104,9 @@ runner_commit_delivered(SinkRunner *self, Lease *lease, guint n_events)
     if (n_events == 0)
         return;
     metric_add(self->sink->base.metrics, SINK_EVENTS_DELIVERED, n_events);
+    atomic_store(&self->undelivered_since_us, n_events < lease->n_events ? clock_now_us() : 0);
     lease_commit(lease, n_events);
     backoff_reset(&self->backoff);
-    atomic_store(&self->undelivered_since_us, clock_now_us());
 }
 
 static void

@@ -1,22 +1,32 @@
 unit_tests = \
+	%D%/test_backoff \
 	%D%/test_batch \
 	%D%/test_buffer_pool \
 	%D%/test_call \
 	%D%/test_clock \
+	%D%/test_component \
 	%D%/test_connection \
 	%D%/test_event_bytes \
 	%D%/test_line_reader \
+	%D%/test_log \
 	%D%/test_loop \
+	%D%/test_metric \
 	%D%/test_reply \
 	%D%/test_send_progress \
+	%D%/test_sink_runner \
 	%D%/test_source_processor \
+	%D%/test_source_put \
 	%D%/test_walk \
 	%D%/test_walk_verdicts
+
 walk_probe = \
 	tests/support/thrift_writer.c \
 	tests/support/thrift_writer.h \
 	tests/support/walk_probe.c \
 	tests/support/walk_probe.h
+# What makes a single part from YAML text.
+test_part = tests/support/test_part.c tests/support/test_part.h
+
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
@@ -47,3 +57,15 @@ tests_unit_test_connection_SOURCES = %D%/test_connection.c
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
 tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
 tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_backoff_SOURCES = %D%/test_backoff.c
+tests_unit_test_backoff_LDADD = $(BASE_LIBS)
+tests_unit_test_component_SOURCES = %D%/test_component.c $(test_part)
+tests_unit_test_component_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_SOURCES = %D%/test_log.c
+tests_unit_test_log_LDADD = $(BASE_LIBS)
+tests_unit_test_metric_SOURCES = %D%/test_metric.c
+tests_unit_test_metric_LDADD = $(BASE_LIBS)
+tests_unit_test_sink_runner_SOURCES = %D%/test_sink_runner.c $(test_part)
+tests_unit_test_sink_runner_LDADD = $(AGENT_LIBS)
+tests_unit_test_source_put_SOURCES = %D%/test_source_put.c $(test_part)
+tests_unit_test_source_put_LDADD = $(AGENT_LIBS)
