@@ -22,8 +22,8 @@ load_config(const char *file)
 static int
 run_run(int argc, char **argv)
 {
-    g_autofree char *format_text = g_strdup("text");
-    g_autofree char *level_text = g_strdup("info");
+    g_autofree char *format_text = NULL;
+    g_autofree char *level_text = NULL;
     const GOptionEntry entries[] = {
         { .long_name = "log-format",
           .arg = G_OPTION_ARG_STRING,
@@ -37,8 +37,8 @@ run_run(int argc, char **argv)
           .arg_description = "LEVEL" },
         { 0 },
     };
-    LogFormat format;
-    LogLevel level;
+    LogFormat format = LOG_FORMAT_TEXT;
+    LogLevel level = LOG_AT_INFO;
     AgentConfig *config;
     int status;
 
@@ -49,10 +49,10 @@ run_run(int argc, char **argv)
     if (argc > 2)
         return command_usage_error(&run_command, "one FILE at a time, '%s' is one too many",
                                    argv[2]);
-    if (!log_format_from_text(format_text, &format))
+    if (format_text != NULL && !log_format_from_text(format_text, &format))
         return command_usage_error(&run_command, "--log-format is text or json, not '%s'",
                                    format_text);
-    if (!log_level_from_text(level_text, &level))
+    if (level_text != NULL && !log_level_from_text(level_text, &level))
         return command_usage_error(
             &run_command, "--log-level is error, warning, info or debug, not '%s'", level_text);
     log_init(format, level);
