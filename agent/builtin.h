@@ -9,9 +9,20 @@
 
 #define BUILTIN_SOURCES(X) X(sequence_source)
 
-#define BUILTIN_INTERCEPTORS(X)
+#define BUILTIN_INTERCEPTORS(X)    \
+    X(host_interceptor)            \
+    X(regex_extractor_interceptor) \
+    X(regex_filter_interceptor)    \
+    X(remove_header_interceptor)   \
+    X(search_replace_interceptor)  \
+    X(static_interceptor)          \
+    X(timestamp_interceptor)       \
+    X(uuid_interceptor)
 
-#define BUILTIN_SELECTORS(X) X(replicating_selector)
+#define BUILTIN_SELECTORS(X) \
+    X(load_balance_selector) \
+    X(multiplexing_selector) \
+    X(replicating_selector)
 
 #define BUILTIN_CHANNELS(X) X(memory_channel)
 

@@ -58,6 +58,7 @@ struct OptionSpec {
     const OptionSpec *rows;     /* ROWS: the table of one row */
     gsize row_size;             /* ROWS */
     const char *example;        /* for conf/reference.yaml where there is no fallback */
+    gboolean shown;             /* not commented there: the part is of no use without it */
     const char *help;           /* one full sentence */
 };
 

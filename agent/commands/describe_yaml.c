@@ -87,8 +87,9 @@ append_value(GString *yaml, guint indent, const OptionSpec *row, const char *val
 
     if (value == NULL)
         value = fallback != NULL ? fallback : row->example;
-    g_string_append_printf(yaml, "%*s%s%s: %s\n", (int) indent, "", row->required ? "" : "#",
-                           row->name, value != NULL ? value : "");
+    g_string_append_printf(yaml, "%*s%s%s: %s\n", (int) indent, "",
+                           row->required || row->shown ? "" : "#", row->name,
+                           value != NULL ? value : "");
 }
 
 /* A default that stands in the line below is not repeated. (transfer full) */

@@ -15,6 +15,7 @@ static const OptionSpec remove_header_options[] = {
       OPTION_AT(STRING, RemoveHeaderInterceptor, with_name),
       .fallback_text = "none",
       .example = "secret",
+      .shown = TRUE,
       .help = "A header to remove." },
     { .name = "from-list",
       OPTION_AT(NAMES, RemoveHeaderInterceptor, from_list),

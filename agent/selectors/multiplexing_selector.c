@@ -31,12 +31,14 @@ static const OptionSpec multiplexing_options[] = {
       OPTION_AT(MAP, MultiplexingSelector, mapping),
       .value_kind = OPTION_NAMES,
       .fallback_text = "none",
-      .example = "{ error: [alerts, archive], debug: [archive] }",
+      .example = "{ error: [buffer, audit], debug: [buffer] }",
+      .shown = TRUE,
       .help = "The channels for each value." },
     { .name = "default",
       OPTION_AT(NAMES, MultiplexingSelector, fallback),
       .fallback_text = "none",
-      .example = "[archive]",
+      .example = "[buffer]",
+      .shown = TRUE,
       .help =
           "The channels for events without the header, with a blank one, or with a value that "
           "the mapping does not name; if there are none, such events are dropped and counted." },

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from leat import wait_until
+
 SOAK = bool(os.environ.get("LEAT_SOAK"))
 
 
@@ -145,7 +147,7 @@ def test_a_bad_file_is_refused_with_all_problems_and_nothing_started(leat):
 def test_threads_carry_the_names_of_their_components(leat):
     agent = leat(pipeline())
 
-    assert {"numbers", "out"} <= set(agent.thread_names())
+    wait_until(lambda: {"numbers", "out"} <= set(agent.thread_names()), "each thread has named itself")
     assert "lifecycle" not in agent.thread_names()
 
 
