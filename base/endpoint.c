@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-G_DEFINE_QUARK(leat - endpoint - error, endpoint_error)
+G_DEFINE_QUARK(leat_endpoint_error, endpoint_error)
 
 #define HOST_MAX_LENGTH 253 /* of a name in the DNS */
 

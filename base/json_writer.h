@@ -20,7 +20,8 @@ void json_close(JsonWriter *self, char bracket /* '}' or ']' */);
 void json_text(JsonWriter *self, const char *key, const char *text /* NULL: null */);
 void json_int(JsonWriter *self, const char *key, gint64 number);
 void json_bool(JsonWriter *self, const char *key, gboolean truth);
-/* Key and value are bytes; a byte that is not UTF-8 is written as U+FFFD. */
+/* Key and value are bytes; one that is not UTF-8 is written as U+FFFD. In an array key.data is
+ * NULL. */
 void json_bytes(JsonWriter *self, ByteSpan key, ByteSpan value);
 
 /* A JSON string with its quotes. */

@@ -1,8 +1,6 @@
 # Whole-process stories: one entry of `make check`, run by pytest. Stories may need leat and nothing else.
 TESTS += %D%/run.sh
 
-AM_TESTS_ENVIRONMENT = PYTHON='$(PYTHON)'; export PYTHON;
-
 integration_files = \
 	%D%/conftest.py \
 	%D%/flume_api.py \

@@ -6,18 +6,26 @@ unit_tests = \
 	%D%/test_clock \
 	%D%/test_component \
 	%D%/test_connection \
+	%D%/test_endpoint \
 	%D%/test_event_bytes \
+	%D%/test_json_writer \
 	%D%/test_line_reader \
 	%D%/test_log \
 	%D%/test_loop \
 	%D%/test_metric \
+	%D%/test_option \
+	%D%/test_option_problems \
+	%D%/test_problems \
+	%D%/test_quantity \
 	%D%/test_reply \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
 	%D%/test_source_put \
 	%D%/test_walk \
-	%D%/test_walk_verdicts
+	%D%/test_walk_verdicts \
+	%D%/test_yaml_problems \
+	%D%/test_yaml_tree
 
 walk_probe = \
 	tests/support/thrift_writer.c \
@@ -28,7 +36,8 @@ walk_probe = \
 test_part = tests/support/test_part.c tests/support/test_part.h
 
 check_PROGRAMS += $(unit_tests)
-TESTS += $(unit_tests)
+TESTS += $(unit_tests) %D%/test_option_types.sh
+EXTRA_DIST += %D%/test_option_types.sh
 
 tests_unit_test_clock_SOURCES = %D%/test_clock.c
 tests_unit_test_clock_LDADD = $(BASE_LIBS)
@@ -69,3 +78,19 @@ tests_unit_test_sink_runner_SOURCES = %D%/test_sink_runner.c $(test_part)
 tests_unit_test_sink_runner_LDADD = $(AGENT_LIBS)
 tests_unit_test_source_put_SOURCES = %D%/test_source_put.c $(test_part)
 tests_unit_test_source_put_LDADD = $(AGENT_LIBS)
+tests_unit_test_problems_SOURCES = %D%/test_problems.c
+tests_unit_test_problems_LDADD = $(BASE_LIBS)
+tests_unit_test_quantity_SOURCES = %D%/test_quantity.c
+tests_unit_test_quantity_LDADD = $(BASE_LIBS)
+tests_unit_test_endpoint_SOURCES = %D%/test_endpoint.c
+tests_unit_test_endpoint_LDADD = $(BASE_LIBS)
+tests_unit_test_json_writer_SOURCES = %D%/test_json_writer.c
+tests_unit_test_json_writer_LDADD = $(BASE_LIBS)
+tests_unit_test_yaml_tree_SOURCES = %D%/test_yaml_tree.c
+tests_unit_test_yaml_tree_LDADD = $(BASE_LIBS)
+tests_unit_test_yaml_problems_SOURCES = %D%/test_yaml_problems.c
+tests_unit_test_yaml_problems_LDADD = $(BASE_LIBS)
+tests_unit_test_option_SOURCES = %D%/every_option.h %D%/test_option.c
+tests_unit_test_option_LDADD = $(BASE_LIBS)
+tests_unit_test_option_problems_SOURCES = %D%/every_option.h %D%/test_option_problems.c
+tests_unit_test_option_problems_LDADD = $(BASE_LIBS)
