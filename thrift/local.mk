@@ -43,6 +43,8 @@ libthrift_a_SOURCES = \
 	%D%/cursor_transport.h \
 	%D%/flume_api.h \
 	%D%/frame_server.h \
+	%D%/receive_memory.c \
+	%D%/receive_memory.h \
 	%D%/source_processor.c \
 	%D%/source_processor.h
 libthrift_a_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)

@@ -17,6 +17,7 @@ unit_tests = \
 	%D%/test_option_problems \
 	%D%/test_problems \
 	%D%/test_quantity \
+	%D%/test_receive_memory \
 	%D%/test_reply \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
@@ -94,3 +95,5 @@ tests_unit_test_option_SOURCES = %D%/every_option.h %D%/test_option.c
 tests_unit_test_option_LDADD = $(BASE_LIBS)
 tests_unit_test_option_problems_SOURCES = %D%/every_option.h %D%/test_option_problems.c
 tests_unit_test_option_problems_LDADD = $(BASE_LIBS)
+tests_unit_test_receive_memory_SOURCES = %D%/test_receive_memory.c
+tests_unit_test_receive_memory_LDADD = $(LEAT_THRIFT_LIBS)
