@@ -26,8 +26,10 @@ struct Loop {
     struct epoll_event events[EVENTS_PER_TURN]; /* of this turn; data.ptr NULL: removed since */
     int n_events;
 
-    _Atomic(LoopJob *) posted; /* newest first; any thread pushes, the loop takes all */
     atomic_bool quitting;
+
+    GMutex lock; /* guards the rest */
+    LoopJob *first_job, *last_job;
 };
 
 /* ---- life ---- */
@@ -53,6 +55,7 @@ loop_new(GError **error)
     g_autoptr(Loop) self = g_new0(Loop, 1);
     struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
+    g_mutex_init(&self->lock);
     self->wake_fd = -1;
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (self->epoll_fd >= 0)
@@ -73,6 +76,10 @@ loop_free(Loop *self)
 {
     if (self == NULL)
         return;
+    /* Whoever is still in loop_post leaves first. */
+    g_mutex_lock(&self->lock);
+    g_mutex_unlock(&self->lock);
+    g_mutex_clear(&self->lock);
     if (self->wake_fd >= 0)
         close(self->wake_fd);
     if (self->epoll_fd >= 0)
@@ -107,18 +114,21 @@ wake(Loop *self)
     while (written < 0 && errno == EINTR);
 }
 
+/* Wakes with the lock held: as soon as the job can be taken it may be the last of the loop, and who
+ * waited for it may free the loop. */
 void
 loop_post(Loop *self, LoopJob *job)
 {
-    LoopJob *newest = atomic_load_explicit(&self->posted, memory_order_relaxed);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
-    do
-        job->next = newest;
-    while (!atomic_compare_exchange_weak_explicit(&self->posted, &newest, job, memory_order_acq_rel,
-                                                  memory_order_relaxed));
-    /* Whoever found the list empty has woken the loop, and it has not looked since. */
-    if (newest == NULL)
-        wake(self);
+    job->next = NULL;
+    if (self->first_job != NULL) {
+        self->last_job->next = job;
+        self->last_job = job;
+        return;
+    }
+    self->first_job = self->last_job = job;
+    wake(self);
 }
 
 void
@@ -129,25 +139,17 @@ loop_quit(Loop *self)
 }
 
 static LoopJob *
-take_jobs_in_order(Loop *self)
+take_jobs(Loop *self)
 {
-    LoopJob *newest = atomic_exchange_explicit(&self->posted, NULL, memory_order_acq_rel);
-    LoopJob *in_order = NULL;
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
-    while (newest != NULL) {
-        LoopJob *older = newest->next;
-
-        newest->next = in_order;
-        in_order = newest;
-        newest = older;
-    }
-    return in_order;
+    return g_steal_pointer(&self->first_job);
 }
 
 static void
 run_jobs(Loop *self)
 {
-    LoopJob *job = take_jobs_in_order(self);
+    LoopJob *job = take_jobs(self);
 
     while (job != NULL) {
         LoopJob *next = job->next; /* the job may be freed, or posted again, while it runs */
