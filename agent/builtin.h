@@ -7,7 +7,9 @@
 #include "agent/core/sink.h"
 #include "agent/core/source.h"
 
-#define BUILTIN_SOURCES(X) X(sequence_source)
+#define BUILTIN_SOURCES(X) \
+    X(sequence_source)     \
+    X(thrift_source)
 
 #define BUILTIN_INTERCEPTORS(X)    \
     X(host_interceptor)            \

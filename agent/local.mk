@@ -117,6 +117,7 @@ libagent_a_SOURCES = \
 	%D%/sinks/logger_sink.c \
 	%D%/sinks/null_sink.c \
 	%D%/sources/sequence_source.c \
+	%D%/sources/thrift_source.c \
 	%D%/topology_canvas.c \
 	%D%/topology_canvas.h \
 	%D%/topology_dot.c \

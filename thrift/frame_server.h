@@ -21,8 +21,9 @@ typedef enum { FRAME_PROTOCOL_AUTO, FRAME_PROTOCOL_COMPACT, FRAME_PROTOCOL_BINAR
 typedef enum {
     FRAME_CLOSED_BY_PEER,
     FRAME_CLOSED_IDLE,
-    FRAME_CLOSED_SLOW_FRAME, /* frame-timeout */
-    FRAME_CLOSED_NOT_FRAMED, /* a client without framing, or Avro, TLS, HTTP: detail says which */
+    FRAME_CLOSED_SLOW_FRAME,  /* frame-timeout */
+    FRAME_CLOSED_NOT_READING, /* did not take its answers within frame-timeout */
+    FRAME_CLOSED_NOT_FRAMED,  /* a client without framing, or Avro, TLS, HTTP: detail says which */
     FRAME_CLOSED_TOO_LARGE,
     FRAME_CLOSED_BAD_LENGTH,     /* zero or negative */
     FRAME_CLOSED_BAD_HEADER,     /* unreadable message header, or type neither CALL nor ONEWAY */
@@ -40,7 +41,7 @@ typedef enum {
 extern const char *const frame_reason_names[N_FRAME_REASONS + 1]; /* kebab-case, NULL-terminated */
 
 typedef struct {
-    const char *name; /* of the component; names the threads */
+    const char *name; /* of the component; its threads are named so */
     const Endpoint *listen;
     FrameProtocol protocol;
     guint threads;   /* at least 1 */
@@ -51,15 +52,14 @@ typedef struct {
     gint64 idle_timeout_us; /* 0: never */
 } FrameServerOptions;
 
-/* All called on a loop of the server, but for report (accepting thread too). user is the handler's.
- */
+/* All called on loops of the server, several at a time. user is what frame_server_new was given. */
 typedef struct {
     gsize user_size; /* bytes of zeroed scratch in each request */
     void (*received)(Request *request, gpointer user);
     void (*returned)(Request *request, gpointer user); /* after request_hand_back */
     void (*expired)(Request *request, gpointer user);  /* its deadline has come */
     void (*report)(FrameReason reason, const char *peer, const char *detail, gpointer user);
-    void (*connections_changed)(guint n_open, gpointer user);
+    void (*connections_changed)(int change, gpointer user); /* one more is open, or one less */
 } FrameHandler;
 
 FrameServer *frame_server_new(const FrameServerOptions *options, const FrameHandler *handler,

@@ -39,10 +39,21 @@ libthrift_wire_a_SOURCES = \
 	%D%/wire/walk_event.h
 
 libthrift_a_SOURCES = \
+	%D%/client_guess.c \
+	%D%/client_guess.h \
 	%D%/cursor_transport.c \
 	%D%/cursor_transport.h \
 	%D%/flume_api.h \
+	%D%/frame_acceptor.c \
+	%D%/frame_call.c \
+	%D%/frame_connection.c \
+	%D%/frame_loop.c \
+	%D%/frame_reason.c \
+	%D%/frame_receive.c \
+	%D%/frame_request.c \
+	%D%/frame_server.c \
 	%D%/frame_server.h \
+	%D%/frame_server_private.h \
 	%D%/receive_memory.c \
 	%D%/receive_memory.h \
 	%D%/source_processor.c \
