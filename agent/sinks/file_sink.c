@@ -61,6 +61,7 @@ static const OptionSpec file_sink_options[] = {
     { .name = "prefix",
       OPTION_AT(STRING, FileSink, prefix),
       .fallback_text = "the name of the sink",
+      .example = "apps",
       .help = "What names begin with, with the same escapes; a file is called "
               "PREFIX-TIME-NUMBER and suffix, its time that of its first event in UTC, and has "
               ".tmp behind that while it is in use." },

@@ -147,8 +147,10 @@ def test_a_bad_file_is_refused_with_all_problems_and_nothing_started(leat):
 def test_threads_carry_the_names_of_their_components(leat):
     agent = leat(pipeline())
 
-    wait_until(lambda: {"numbers", "out"} <= set(agent.thread_names()), "each thread has named itself")
-    assert "lifecycle" not in agent.thread_names()
+    def are_named(names):
+        return {"numbers", "out"} <= names and "lifecycle" not in names
+
+    wait_until(lambda: are_named(set(agent.thread_names())), "each thread has named itself")
 
 
 def test_starts_and_stops_at_random_moments_all_end_cleanly(leat):

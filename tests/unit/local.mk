@@ -1,7 +1,9 @@
 unit_tests = \
+	%D%/test_agent_config \
 	%D%/test_backoff \
 	%D%/test_batch \
 	%D%/test_buffer_pool \
+	%D%/test_builtin \
 	%D%/test_call \
 	%D%/test_clock \
 	%D%/test_component \
@@ -23,6 +25,7 @@ unit_tests = \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
 	%D%/test_source_put \
+	%D%/test_topology \
 	%D%/test_walk \
 	%D%/test_walk_verdicts \
 	%D%/test_yaml_problems \
@@ -95,5 +98,14 @@ tests_unit_test_option_SOURCES = %D%/every_option.h %D%/test_option.c
 tests_unit_test_option_LDADD = $(BASE_LIBS)
 tests_unit_test_option_problems_SOURCES = %D%/every_option.h %D%/test_option_problems.c
 tests_unit_test_option_problems_LDADD = $(BASE_LIBS)
+<<<<<<< HEAD
 tests_unit_test_receive_memory_SOURCES = %D%/test_receive_memory.c
 tests_unit_test_receive_memory_LDADD = $(LEAT_THRIFT_LIBS)
+=======
+tests_unit_test_agent_config_SOURCES = %D%/test_agent_config.c
+tests_unit_test_agent_config_LDADD = $(AGENT_LIBS)
+tests_unit_test_builtin_SOURCES = %D%/test_builtin.c
+tests_unit_test_builtin_LDADD = $(AGENT_LIBS)
+tests_unit_test_topology_SOURCES = %D%/test_topology.c
+tests_unit_test_topology_LDADD = $(AGENT_LIBS)
+>>>>>>> 18b5785 (tests: the catalogue's rules, every class of problem of a configuration, the drawing)

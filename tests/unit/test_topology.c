@@ -1,0 +1,133 @@
+/* test_topology.c - the drawing of a topology shows every part and every line, and only those. */
+#include "agent/agent_config.h"
+
+#include <locale.h>
+#include <string.h>
+
+#define CHAIN                                             \
+    "agent: { name: edge, http: \"off\" }\n"              \
+    "sources:\n"                                          \
+    "  numbers: { type: sequence, channels: [buffer] }\n" \
+    "channels:\n"                                         \
+    "  buffer: { type: memory, byte-capacity: 1MiB }\n"   \
+    "sinks:\n"                                            \
+    "  out: { type: null, channel: buffer }\n"
+
+#define NET                                                        \
+    "agent: { name: edge }\n"                                      \
+    "sources:\n"                                                   \
+    "  a: { type: sequence, channels: [x, y] }\n"                  \
+    "  b: { type: sequence, channels: y, optional-channels: x }\n" \
+    "channels: { x: { type: memory }, y: { type: memory } }\n"     \
+    "sinks:\n"                                                     \
+    "  m: { type: null, channel: x }\n"                            \
+    "  n: { type: null, channel: x }\n"                            \
+    "  o: { type: null, channel: y }\n"
+
+static AgentConfig *
+parse(const char *yaml)
+{
+    g_autoptr(Problems) problems = problems_new("agent.yaml");
+    AgentConfig *config = agent_config_parse(yaml, strlen(yaml), problems);
+    g_autofree char *text = problems_to_text(problems);
+
+    g_assert_cmpstr(text, ==, "");
+    return config;
+}
+
+static char *
+draw(const char *yaml, const char *locale)
+{
+    g_autoptr(AgentConfig) config = parse(yaml);
+
+    g_assert_nonnull(setlocale(LC_CTYPE, locale));
+    return agent_config_draw(config);
+}
+
+static void
+test_a_chain_is_a_straight_line(void)
+{
+    g_autofree char *drawing = draw(CHAIN, "C");
+
+    g_assert_cmpstr(drawing, ==,
+                    "agent edge, without metrics\n"
+                    "\n"
+                    "+----------+     +-----------------------+     +------+\n"
+                    "| numbers  +---->| buffer                +---->| out  |\n"
+                    "| sequence |     | memory                |     | null |\n"
+                    "+----------+     | 1000000 events, 1 MiB |     +------+\n"
+                    "                 +-----------------------+\n");
+}
+
+/* Each line has a row of its own between two columns; where two cross, one is drawn through. */
+static void
+test_lines_of_different_parts_do_not_join(void)
+{
+    g_autofree char *drawing = draw(NET, "C.UTF-8");
+
+    g_assert_cmpstr(drawing, ==,
+                    "agent edge, metrics at 127.0.0.1:41414\n"
+                    "\n"
+                    "┌──────────┐         ┌─────────────────────────┐       ┌──────┐\n"
+                    "│ a        ├──┬─────►│ x                       ├──┬───►│ m    │\n"
+                    "│ sequence │  │ ┌╌╌╌►│ memory                  │  │    │ null │\n"
+                    "└──────────┘  │ │    │ 1000000 events, 256 MiB │  │    └──────┘\n"
+                    "┌──────────┐  │ │    └─────────────────────────┘  │    ┌──────┐\n"
+                    "│ b        ├──│─┤                                 └───►│ n    │\n"
+                    "│ sequence │  │ │                                      │ null │\n"
+                    "└──────────┘  │ │                                      └──────┘\n"
+                    "              │ │    ┌─────────────────────────┐       ┌──────┐\n"
+                    "              └─│───►│ y                       ├──────►│ o    │\n"
+                    "                └───►│ memory                  │       │ null │\n"
+                    "                     │ 1000000 events, 256 MiB │       └──────┘\n"
+                    "                     └─────────────────────────┘\n"
+                    "\n"
+                    "╌╌► optional: a copy, if there is room\n");
+}
+
+static void
+test_graphviz_gets_every_part_and_line(void)
+{
+    g_autoptr(AgentConfig) config = parse(NET);
+    g_autofree char *dot = agent_config_to_dot(config);
+
+    g_assert_true(g_str_has_prefix(dot, "digraph \"edge\" {\n"));
+    g_assert_nonnull(strstr(dot, "\"sources.a\" -> \"channels.x\";\n"));
+    g_assert_nonnull(strstr(dot, "\"sources.b\" -> \"channels.x\" [style=dashed];\n"));
+    g_assert_nonnull(strstr(dot, "\"channels.x\" -> \"sinks.n\";\n"));
+    g_assert_null(strstr(dot, "\"channels.y\" -> \"sinks.n\""));
+}
+
+static void
+test_a_long_place_keeps_its_end_and_quotes_are_escaped(void)
+{
+    g_autoptr(AgentConfig) config =
+        parse("agent: { name: 'say \"x\"' }\n"
+              "sources: { a: { type: sequence, channels: x } }\n"
+              "channels: { x: { type: memory } }\n"
+              "sinks:\n"
+              "  m: { type: file, channel: x, directory: "
+              "'/a/very/long/path/that/does/not/fit/into/the/\"box\"' }\n");
+    g_autofree char *drawing = NULL;
+    g_autofree char *dot = agent_config_to_dot(config);
+
+    g_assert_nonnull(setlocale(LC_CTYPE, "C"));
+    drawing = agent_config_draw(config);
+    g_assert_nonnull(strstr(drawing, "| .../that/does/not/fit/into/the/\"box\" |"));
+    g_assert_nonnull(strstr(dot, "digraph \"say \\\"x\\\"\" {"));
+    g_assert_nonnull(strstr(dot, "/the/\\\"box\\\"\"];\n"));
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/topology/a_chain_is_a_straight_line", test_a_chain_is_a_straight_line);
+    g_test_add_func("/topology/lines_of_different_parts_do_not_join",
+                    test_lines_of_different_parts_do_not_join);
+    g_test_add_func("/topology/graphviz_gets_every_part_and_line",
+                    test_graphviz_gets_every_part_and_line);
+    g_test_add_func("/topology/a_long_place_keeps_its_end_and_quotes_are_escaped",
+                    test_a_long_place_keeps_its_end_and_quotes_are_escaped);
+    return g_test_run();
+}
