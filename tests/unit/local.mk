@@ -98,14 +98,11 @@ tests_unit_test_option_SOURCES = %D%/every_option.h %D%/test_option.c
 tests_unit_test_option_LDADD = $(BASE_LIBS)
 tests_unit_test_option_problems_SOURCES = %D%/every_option.h %D%/test_option_problems.c
 tests_unit_test_option_problems_LDADD = $(BASE_LIBS)
-<<<<<<< HEAD
 tests_unit_test_receive_memory_SOURCES = %D%/test_receive_memory.c
 tests_unit_test_receive_memory_LDADD = $(LEAT_THRIFT_LIBS)
-=======
 tests_unit_test_agent_config_SOURCES = %D%/test_agent_config.c
 tests_unit_test_agent_config_LDADD = $(AGENT_LIBS)
 tests_unit_test_builtin_SOURCES = %D%/test_builtin.c
 tests_unit_test_builtin_LDADD = $(AGENT_LIBS)
 tests_unit_test_topology_SOURCES = %D%/test_topology.c
 tests_unit_test_topology_LDADD = $(AGENT_LIBS)
->>>>>>> 18b5785 (tests: the catalogue's rules, every class of problem of a configuration, the drawing)
