@@ -191,6 +191,8 @@ agent_count_events(Agent *self, guint64 *ret_durable, guint64 *ret_volatile)
 {
     *ret_durable = 0;
     *ret_volatile = 0;
+    if (agent_state(self) < AGENT_RUNNING)
+        return;
     for (guint i = 0; i < self->config->channels->len; i++) {
         Channel *channel = g_ptr_array_index(self->config->channels, i);
 

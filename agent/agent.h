@@ -24,7 +24,8 @@ const AgentConfig *agent_config(const Agent *self);
 gint64 agent_started_ms(const Agent *self);
 /* NULL when healthy, else a line for each thing that is wrong. (transfer full) */
 char *agent_trouble(Agent *self);
-/* Events in channels: those that a restart finds again, and those that it does not. */
+/* Events in channels: those that a restart finds again, and those that it does not. None before the
+ * agent has started. */
 void agent_count_events(Agent *self, guint64 *ret_durable, guint64 *ret_volatile);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Agent, agent_free)

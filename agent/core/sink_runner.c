@@ -314,6 +314,8 @@ sink_runner_start(SinkRunner *self, GError **error)
 static void
 runner_enter_phase(SinkRunner *self, Phase phase)
 {
+    if (self->thread == NULL) /* then the channel may not even be open */
+        return;
     g_mutex_lock(&self->lock);
     self->phase = MAX(self->phase, phase);
     g_cond_broadcast(&self->changed);

@@ -8,7 +8,7 @@ typedef struct SinkRunner SinkRunner;
 
 SinkRunner *sink_runner_new(Sink *sink);
 gboolean sink_runner_start(SinkRunner *self, GError **error);
-/* Stop in three steps: finish, wait, interrupt.
+/* Stop in three steps: finish, wait, interrupt. None does anything to a runner that does not run.
  *
  * drain: attempts what is in the channel until it is empty, nobody else's lease of it is open, or
  * interrupt comes; back-off is cut to SINK_DRAIN_BACKOFF_US. Without drain: one last attempt, at

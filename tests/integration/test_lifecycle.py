@@ -1,6 +1,7 @@
 """test_lifecycle.py - an agent starts, stops, and says what became of its events."""
 import os
 import random
+import resource
 import signal
 import socket
 import time
@@ -133,6 +134,22 @@ def test_an_http_port_in_use_refuses_the_start_and_names_it(leat):
     [refused] = agent.log("the agent cannot start")
     assert refused["level"] == "error" and refused["error"].startswith("agent.http: ") and address in refused["error"]
     assert not agent.log("started")
+
+
+def test_a_part_that_cannot_open_refuses_the_start_and_is_named(leat):
+    config = pipeline(sink={"type": "file", "directory": "/dev/null/leat"})
+    agent = leat(config, start=False).launch()
+
+    assert agent.wait() == 1
+    [refused] = agent.log("the agent cannot start")
+    assert refused["error"].startswith("sink 'out': ")
+
+
+def test_the_descriptor_limit_is_raised_to_what_is_allowed(leat):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    agent = leat(pipeline())
+
+    assert resource.prlimit(agent.process.pid, resource.RLIMIT_NOFILE) == (hard, hard)
 
 
 def test_a_bad_file_is_refused_with_all_problems_and_nothing_started(leat):
