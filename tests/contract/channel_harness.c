@@ -1,0 +1,180 @@
+/* channel_harness.c - one channel under test, of any type. */
+#include "tests/contract/channel_harness.h"
+
+#include "agent/builtin.h"
+#include "tests/support/part.h"
+
+#define CHANNEL_TYPE_ENTRY(name) &name.base,
+
+static const ComponentType *const types[] = { BUILTIN_CHANNELS(CHANNEL_TYPE_ENTRY) NULL };
+
+const ChannelVariant channel_variants[] = {
+    { .name = "memory", .type = "memory", .options = "" },
+    { 0 },
+};
+
+/* ---- the channel ---- */
+
+static const ComponentType *
+find_type(const char *name)
+{
+    for (const ComponentType *const *type = types; *type != NULL; type++)
+        if (g_str_equal((*type)->name, name))
+            return *type;
+    g_assert_not_reached();
+}
+
+ChannelHarness *
+channel_harness_new(const ChannelVariant *variant, const char *options)
+{
+    ChannelHarness *self = g_new0(ChannelHarness, 1);
+    g_autofree char *all =
+        g_strdup_printf("%s%s%s", variant->options,
+                        *variant->options != '\0' && *options != '\0' ? ", " : "", options);
+
+    self->channel = (Channel *) part_new(find_type(variant->type), COMPONENT_CHANNEL,
+                                         channel_options, channel_metrics, all);
+    return self;
+}
+
+void
+channel_harness_free(ChannelHarness *self)
+{
+    part_free(&self->channel->base);
+    g_free(self);
+}
+
+guint64
+channel_harness_metric(ChannelHarness *self, ChannelMetric metric)
+{
+    return metric_get(self->channel->base.metrics, metric);
+}
+
+/* ---- tickets ---- */
+
+static void
+test_ticket_done(Ticket *ticket)
+{
+    TestTicket *self = (TestTicket *) ticket;
+
+    g_mutex_lock(&self->lock);
+    self->n_done++;
+    g_cond_signal(&self->changed);
+    g_mutex_unlock(&self->lock);
+}
+
+void
+test_ticket_init(TestTicket *self)
+{
+    *self = (TestTicket){ .ticket = { .done = test_ticket_done } };
+    g_mutex_init(&self->lock);
+    g_cond_init(&self->changed);
+}
+
+void
+test_ticket_clear(TestTicket *self)
+{
+    g_assert_cmpuint(self->n_done, <=, 1);
+    g_clear_error(&self->ticket.error);
+    g_mutex_clear(&self->lock);
+    g_cond_clear(&self->changed);
+}
+
+gboolean
+test_ticket_is_done(TestTicket *self)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+    return self->n_done > 0;
+}
+
+gboolean
+test_ticket_wait(TestTicket *self)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+    gint64 deadline_us = clock_deadline_us(10 * G_USEC_PER_SEC);
+
+    while (self->n_done == 0)
+        if (!g_cond_wait_until(&self->changed, &self->lock, deadline_us))
+            return FALSE;
+    return TRUE;
+}
+
+/* ---- put ---- */
+
+PutResult
+channel_harness_start_put(ChannelHarness *self, guint first, guint count, TestTicket *ticket)
+{
+    g_autoptr(Batch) batch = batch_of_numbers(first, count);
+    g_autoptr(GError) error = NULL;
+    PutResult result = channel_put(self->channel, batch, &ticket->ticket, &error);
+
+    g_assert_no_error(error);
+    return result;
+}
+
+void
+channel_harness_put_batch(ChannelHarness *self, Batch *batch)
+{
+    g_autoptr(Batch) owned G_GNUC_UNUSED = batch;
+    g_autoptr(GError) error = NULL;
+    TestTicket ticket;
+
+    test_ticket_init(&ticket);
+    if (channel_put(self->channel, batch, &ticket.ticket, &error) == PUT_PENDING)
+        g_assert_true(test_ticket_wait(&ticket));
+    g_assert_no_error(error);
+    g_assert_no_error(ticket.ticket.error);
+    test_ticket_clear(&ticket);
+}
+
+void
+channel_harness_put(ChannelHarness *self, guint first, guint count)
+{
+    channel_harness_put_batch(self, batch_of_numbers(first, count));
+}
+
+gboolean
+channel_harness_is_full_for(ChannelHarness *self, guint count)
+{
+    TestTicket ticket;
+    gboolean is_full;
+
+    test_ticket_init(&ticket);
+    is_full = channel_harness_start_put(self, 0, count, &ticket) == PUT_PENDING &&
+              channel_put_cancel(self->channel, &ticket.ticket);
+    test_ticket_clear(&ticket);
+    return is_full;
+}
+
+/* ---- take ---- */
+
+Lease *
+channel_harness_take(ChannelHarness *self, guint max_events)
+{
+    TakeLimits limits = { .max_events = max_events, .max_bytes = G_MAXSIZE };
+
+    return channel_take(self->channel, &limits, clock_now_us());
+}
+
+char *
+lease_to_text(const Lease *lease)
+{
+    return slices_to_text((const BatchSlice *) (gpointer) lease->slices->data, lease->slices->len);
+}
+
+char *
+channel_harness_drain(ChannelHarness *self)
+{
+    GString *text = g_string_new(NULL);
+    Lease *lease;
+
+    while ((lease = channel_harness_take(self, 1000)) != NULL) {
+        g_autofree char *part = lease_to_text(lease);
+
+        g_string_append_printf(text, "%s%s", text->len > 0 ? " " : "", part);
+        lease_commit(lease, lease->n_events);
+        lease_rollback(lease);
+    }
+    return g_string_free(text, FALSE);
+}
