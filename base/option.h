@@ -96,3 +96,5 @@ void options_apply(const OptionSpec *const *tables, const YamlNode *mapping, gpo
 void options_clear(const OptionSpec *const *tables, gpointer instance);
 
 const char *option_kind_name(OptionKind kind); /* "size", "duration", ... as help shows it */
+/* A min or max of COUNT, SIZE or DURATION as a user would write it: "4KiB". (transfer full) */
+char *option_number_to_text(OptionKind kind, guint64 number);

@@ -74,8 +74,8 @@ static gboolean G_GNUC_PRINTF(2, 3) refuse(const Place *place, const char *forma
 
 /* --- numbers --- */
 
-static char *
-number_to_text(OptionKind kind, guint64 number)
+char *
+option_number_to_text(OptionKind kind, guint64 number)
 {
     if (kind == OPTION_SIZE)
         return quantity_size_to_option(number);
@@ -87,8 +87,8 @@ number_to_text(OptionKind kind, guint64 number)
 static gboolean
 check_range(const OptionSpec *spec, guint64 number, const Place *place)
 {
-    g_autofree char *min = number_to_text(spec->kind, spec->min);
-    g_autofree char *max = number_to_text(spec->kind, spec->max);
+    g_autofree char *min = option_number_to_text(spec->kind, spec->min);
+    g_autofree char *max = option_number_to_text(spec->kind, spec->max);
     const char *or_zero = spec->zero_ok && spec->min > 0 ? ", or 0" : "";
 
     if (number == 0 && spec->zero_ok)

@@ -9,6 +9,7 @@
 #include "base/yaml_syntax.h"
 
 #define MAX_DEPTH 32
+#define MAX_SKIPPED_DEPTH 100
 #define MAX_NODES 100000
 #define MAX_TEXT_MIB 64
 
@@ -226,6 +227,7 @@ read_alias(YamlReader *self, const yaml_event_t *event)
 
 /* --- collections --- */
 
+/* Of something that has a problem already. FALSE if nothing more can be read. */
 static gboolean
 skip_collection(YamlReader *self)
 {
@@ -238,6 +240,8 @@ skip_collection(YamlReader *self)
             depth++;
         else if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
             depth--;
+        /* libyaml takes time in proportion to the depth for every token. */
+        self->failed = depth > MAX_SKIPPED_DEPTH;
     }
     return TRUE;
 }
@@ -272,15 +276,15 @@ read_key(YamlReader *self, const yaml_event_t *event)
 
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(self, event);
-    if (event->type == YAML_ALIAS_EVENT)
+    if (event->type == YAML_ALIAS_EVENT) {
         key = read_alias(self, event);
-    else if (skip_collection(self))
-        key = node_new_broken(self, &event->start_mark);
-    if (key == NULL || (key->kind == YAML_SCALAR && event->type == YAML_ALIAS_EVENT))
-        return g_steal_pointer(&key);
+        if (key == NULL || key->kind == YAML_SCALAR)
+            return g_steal_pointer(&key);
+    }
     complain(self, &event->start_mark,
-             "a list or a mapping stands where a key is expected; write "
-             "a name");
+             "a list or a mapping stands where a key is expected; write a name");
+    if (event->type != YAML_ALIAS_EVENT && !skip_collection(self))
+        return NULL;
     return node_new_broken(self, &event->start_mark);
 }
 

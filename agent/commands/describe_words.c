@@ -1,8 +1,6 @@
 /* describe_words.c - words about kinds and rows that all forms of help share. */
 #include "agent/commands/describe.h"
 
-#include "base/quantity.h"
-
 const char *
 describe_section_of_kind(ComponentKind kind)
 {
@@ -29,16 +27,6 @@ describe_purpose_of_kind(ComponentKind kind)
     return purposes[kind];
 }
 
-static char *
-number_text(OptionKind kind, guint64 number)
-{
-    if (kind == OPTION_SIZE)
-        return quantity_size_to_option(number);
-    if (kind == OPTION_DURATION)
-        return quantity_duration_to_option((gint64) number);
-    return g_strdup_printf("%" G_GUINT64_FORMAT, number);
-}
-
 /* "4KiB to 1GiB, or 0", NULL if any value of the kind will do. */
 static char *
 range_text(const OptionSpec *row)
@@ -49,8 +37,8 @@ range_text(const OptionSpec *row)
 
     if (row->kind != OPTION_COUNT && row->kind != OPTION_SIZE && row->kind != OPTION_DURATION)
         return row->kind == OPTION_RATIO ? g_strdup("0 to 1") : NULL;
-    min = number_text(row->kind, row->min);
-    max = number_text(row->kind, row->max);
+    min = option_number_to_text(row->kind, row->min);
+    max = option_number_to_text(row->kind, row->max);
     if (row->max > 0 && row->min == 0)
         return g_strdup_printf("up to %s", max);
     if (row->max > 0)

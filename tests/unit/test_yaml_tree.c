@@ -189,6 +189,7 @@ assert_too_large(const char *text, const char *complaint)
     g_autoptr(YamlNode) root = yaml_tree_parse(text, strlen(text), problems);
     g_autofree char *complaints = problems_to_text(problems);
 
+    g_assert_true(root == NULL || root->kind == YAML_MAPPING);
     g_assert_cmpuint(problems_count(problems), ==, 1);
     g_assert_nonnull(strstr(complaints, complaint));
 }
@@ -209,6 +210,17 @@ test_a_tree_nests_32_levels_and_no_more(void)
     assert_too_large(more, "this nests more than 32 levels");
     assert_too_large(by_alias, "t.yaml:2:24: b[0]");
     assert_too_large(by_alias, "this alias nests more than 32 levels");
+}
+
+static void
+test_nesting_without_end_is_one_problem_and_no_time(void)
+{
+    g_autofree char *lists = nested(100000, "");
+    g_autofree char *value = g_strconcat("k: ", lists, NULL);
+    g_autofree char *key = g_strconcat("? ", lists, NULL);
+
+    assert_too_large(value, "this nests more than 32 levels");
+    assert_too_large(key, "a list or a mapping stands where a key is expected");
 }
 
 static void
@@ -261,6 +273,8 @@ main(int argc, char **argv)
     g_test_add_func("/yaml-tree/variables-are-not-expanded-in-keys",
                     test_variables_are_not_expanded_in_keys);
     g_test_add_func("/yaml-tree/nests-32-levels", test_a_tree_nests_32_levels_and_no_more);
+    g_test_add_func("/yaml-tree/nesting-without-end",
+                    test_nesting_without_end_is_one_problem_and_no_time);
     g_test_add_func("/yaml-tree/a-bomb-of-aliases",
                     test_a_bomb_of_aliases_is_one_problem_and_no_memory);
     g_test_add_func("/yaml-tree/a-long-text-repeated",
