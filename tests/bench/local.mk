@@ -3,7 +3,8 @@ bench_programs = \
 	%D%/limit_server \
 	%D%/loadgen \
 	%D%/relay \
-	%D%/sync_loop
+	%D%/sync_loop \
+	%D%/walk_speed
 check_PROGRAMS += $(bench_programs)
 
 tests_bench_limit_server_SOURCES = %D%/limit_server.c
@@ -14,6 +15,11 @@ tests_bench_relay_SOURCES = %D%/relay.c
 tests_bench_relay_LDADD = $(GLIB_LIBS)
 tests_bench_sync_loop_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/sync_loop.c
 tests_bench_sync_loop_LDADD = $(WIRE_LIBS)
+tests_bench_walk_speed_SOURCES = \
+	tests/support/thrift_writer.c \
+	tests/support/thrift_writer.h \
+	%D%/walk_speed.c
+tests_bench_walk_speed_LDADD = $(WIRE_LIBS)
 
 EXTRA_DIST += %D%/README.md %D%/bench.py
 

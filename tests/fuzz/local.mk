@@ -3,24 +3,57 @@
 #
 #     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make check-programs
 #     tests/fuzz/fuzz_X -max_len=4096 new-corpus ../tests/fuzz/corpus/X
-EXTRA_DIST += %D%/corpus
+# Corpora whose files come from a script: tests/fuzz/make_corpus.py.
+EXTRA_DIST += %D%/corpus %D%/make_corpus.py
+
+fuzz_walk = \
+	%D%/fuzz_walk.c \
+	%D%/oracle.c \
+	%D%/oracle.h \
+	%D%/repeated_field.c \
+	%D%/repeated_field.h
 
 LIBFUZZER = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 replays = \
+	%D%/replay_event_bytes \
+	%D%/replay_reply \
+	%D%/replay_walk \
 	%D%/replay_yaml_tree
 check_PROGRAMS += $(replays)
 TESTS += $(replays)
 
+tests_fuzz_replay_event_bytes_SOURCES = %D%/fuzz_event_bytes.c %D%/replay_main.c
+tests_fuzz_replay_event_bytes_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"event_bytes"'
+tests_fuzz_replay_event_bytes_LDADD = $(BASE_LIBS)
+tests_fuzz_replay_reply_SOURCES = %D%/fuzz_reply.c %D%/replay_main.c
+tests_fuzz_replay_reply_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"reply"'
+tests_fuzz_replay_reply_LDADD = $(WIRE_LIBS)
+tests_fuzz_replay_walk_SOURCES = $(fuzz_walk) %D%/replay_main.c
+tests_fuzz_replay_walk_CPPFLAGS = $(TEST_CPPFLAGS) $(THRIFT_CFLAGS) -DFUZZ_CORPUS='"walk"'
+tests_fuzz_replay_walk_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_replay_yaml_tree_SOURCES = %D%/fuzz_yaml_tree.c %D%/replay_main.c
 tests_fuzz_replay_yaml_tree_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"yaml_tree"'
 tests_fuzz_replay_yaml_tree_LDADD = $(BASE_LIBS)
 
 if FUZZING
 check_PROGRAMS += \
+	%D%/fuzz_event_bytes \
+	%D%/fuzz_reply \
+	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
 endif
 
+tests_fuzz_fuzz_event_bytes_SOURCES = %D%/fuzz_event_bytes.c
+tests_fuzz_fuzz_event_bytes_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_event_bytes_LDADD = $(BASE_LIBS)
+tests_fuzz_fuzz_reply_SOURCES = %D%/fuzz_reply.c
+tests_fuzz_fuzz_reply_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_reply_LDADD = $(WIRE_LIBS)
+tests_fuzz_fuzz_walk_SOURCES = $(fuzz_walk)
+tests_fuzz_fuzz_walk_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+tests_fuzz_fuzz_walk_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_walk_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_fuzz_yaml_tree_SOURCES = %D%/fuzz_yaml_tree.c
 tests_fuzz_fuzz_yaml_tree_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_yaml_tree_LDADD = $(BASE_LIBS)

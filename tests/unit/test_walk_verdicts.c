@@ -103,7 +103,7 @@ test_malformed_binary_events_are_refused(void)
         BYTES("\x01\x00\x03\x00"),                                                   /* void */
         BYTES("\x05\x00\x03\x00"),                         /* a number that is no type */
         BYTES("\x10\x00\x03\x00"),                         /* uuid, which 0.17 does not have */
-        BYTES("\x0f\x00\x03\x10\x00\x00\x00\x00\x00"),     /* list of such */
+        BYTES("\x0f\x00\x03\x10\x00\x00\x00\x01\x00\x00"), /* list of such */
         BYTES("\x0f\x00\x03\x00\x00\x00\x00\x01\x00\x00"), /* list of stops */
         BYTES("\x0f\x00\x03\x0a\x20\x00\x00\x00\x00"),     /* 2^29 x 8 bytes */
     };

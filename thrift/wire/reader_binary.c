@@ -15,30 +15,39 @@ read_size(WireCursor *cursor, guint32 *ret_size)
 }
 
 static gboolean
-read_type(WireCursor *cursor, WireType *ret_type)
+is_known(guint8 type)
 {
-    guint8 byte;
-
-    if (!wire_cursor_read_byte(cursor, &byte))
-        return FALSE;
-    if (byte != WIRE_TYPE_STOP &&
-        (byte >= N_WIRE_TYPES || wire_reader_binary.minimum_sizes[byte] == 0))
-        return wire_cursor_fail(cursor, "a value is of no known type");
-    *ret_type = byte;
-    return TRUE;
+    return type < N_WIRE_TYPES && wire_reader_binary.minimum_sizes[type] > 0;
 }
 
 static gboolean
 binary_read_field(WireCursor *cursor, gint16 *id, WireType *ret_type)
 {
-    if (!read_type(cursor, ret_type))
+    guint8 type;
+
+    if (!wire_cursor_read_byte(cursor, &type))
         return FALSE;
-    if (*ret_type == WIRE_TYPE_STOP)
+    *ret_type = type;
+    if (type == WIRE_TYPE_STOP)
         return TRUE;
+    if (!is_known(type))
+        return wire_cursor_fail(cursor, "a field is of no known type");
     if (wire_cursor_left(cursor) < 2)
         return wire_cursor_fail(cursor, "the frame ends too early");
     *id = (gint16) (cursor->at[0] << 8 | cursor->at[1]);
     cursor->at += 2;
+    return TRUE;
+}
+
+/* An unknown type is as good as none: both are refused unless the container is empty. */
+static gboolean
+read_element_type(WireCursor *cursor, WireType *ret_type)
+{
+    guint8 type;
+
+    if (!wire_cursor_read_byte(cursor, &type))
+        return FALSE;
+    *ret_type = is_known(type) ? type : WIRE_TYPE_STOP;
     return TRUE;
 }
 
@@ -68,14 +77,14 @@ binary_read_integer(WireCursor *cursor, WireType type, gint64 *ret_value)
 static gboolean
 binary_read_list(WireCursor *cursor, WireType *ret_element, guint32 *ret_count)
 {
-    return read_type(cursor, ret_element) && read_size(cursor, ret_count) &&
+    return read_element_type(cursor, ret_element) && read_size(cursor, ret_count) &&
            wire_reader_check_list(&wire_reader_binary, cursor, *ret_element, *ret_count);
 }
 
 static gboolean
 binary_read_map(WireCursor *cursor, WireType *ret_key, WireType *ret_value, guint32 *ret_count)
 {
-    return read_type(cursor, ret_key) && read_type(cursor, ret_value) &&
+    return read_element_type(cursor, ret_key) && read_element_type(cursor, ret_value) &&
            read_size(cursor, ret_count) &&
            wire_reader_check_map(&wire_reader_binary, cursor, *ret_key, *ret_value, *ret_count);
 }

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""make_corpus.py - writes the seeds of corpus/walk, corpus/event_bytes and corpus/reply with Debian's
+python3-thrift. What a fuzzer found lies beside them under other names and is left alone.
+
+    /usr/bin/python3 tests/fuzz/make_corpus.py
+"""
+import pathlib
+
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.protocol.TCompactProtocol import TCompactProtocol
+from thrift.Thrift import TApplicationException, TMessageType, TType
+from thrift.transport.TTransport import TMemoryBuffer
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+PROTOCOLS = {
+    "compact": TCompactProtocol,
+    "binary": lambda buffer: TBinaryProtocol(buffer, strictWrite=True),
+    "old": lambda buffer: TBinaryProtocol(buffer, strictWrite=False),
+}
+
+
+def field(p, kind, number, write):
+    p.writeFieldBegin("", kind, number)
+    write()
+    p.writeFieldEnd()
+
+
+def headers(p, pairs):
+    def write():
+        p.writeMapBegin(TType.STRING, TType.STRING, len(pairs))
+        for key, value in pairs:
+            p.writeBinary(key)
+            p.writeBinary(value)
+        p.writeMapEnd()
+
+    field(p, TType.MAP, 1, write)
+
+
+def body(p, content):
+    field(p, TType.STRING, 2, lambda: p.writeBinary(content))
+
+
+def event(p, *parts):
+    p.writeStructBegin("")
+    for part, argument in parts:
+        part(p, argument)
+    p.writeFieldStop()
+    p.writeStructEnd()
+
+
+def plain(p, pairs=((b"host", b"web-1"), (b"k", b"v")), content=b"a line of a log"):
+    event(p, (headers, pairs), (body, content))
+
+
+def nested(p, depth):
+    def write(left):
+        p.writeStructBegin("")
+        if left > 1:
+            field(p, TType.STRUCT, 1, lambda: write(left - 1))
+        p.writeFieldStop()
+        p.writeStructEnd()
+
+    field(p, TType.STRUCT, 9, lambda: write(depth))
+
+
+def container(p, writer, kind, count, write):
+    getattr(p, f"write{writer}Begin")(kind, count)
+    for i in range(count):
+        write(i)
+    getattr(p, f"write{writer}End")()
+
+
+def every_type(p, _):
+    field(p, TType.BOOL, 3, lambda: p.writeBool(True))
+    field(p, TType.BYTE, 4, lambda: p.writeByte(-1))
+    field(p, TType.I16, 5, lambda: p.writeI16(-32768))
+    field(p, TType.I32, 6, lambda: p.writeI32(-(2**31)))
+    field(p, TType.I64, 7, lambda: p.writeI64(-(2**63)))
+    field(p, TType.DOUBLE, 8, lambda: p.writeDouble(1.5))
+    field(p, TType.LIST, 9, lambda: container(p, "List", TType.BOOL, 3, lambda i: p.writeBool(i == 1)))
+    field(p, TType.SET, 10, lambda: container(p, "Set", TType.I64, 20, p.writeI64))
+    field(p, TType.LIST, 300, lambda: container(p, "List", TType.STRUCT, 2, lambda i: plain(p)))
+
+    def write_map():
+        p.writeMapBegin(TType.I32, TType.LIST, 2)
+        for i in range(2):
+            p.writeI32(i)
+            container(p, "List", TType.DOUBLE, 2, p.writeDouble)
+        p.writeMapEnd()
+
+    field(p, TType.MAP, -7, write_map)
+
+
+def events(p, *writers, element=TType.STRUCT):
+    def write():
+        p.writeListBegin(element, len(writers))
+        for writer in writers:
+            writer(p)
+        p.writeListEnd()
+
+    field(p, TType.LIST, 1, write)
+
+
+def single(p, writer):
+    field(p, TType.STRUCT, 1, lambda: writer(p))
+
+
+def strange(p):
+    event(p, (body, b"first"), (every_type, None), (headers, ((b"a", b"1"),)))
+
+
+def deep(depth):
+    return lambda p: event(p, (headers, ()), (body, b""), (nested, depth))
+
+
+def nul(p):
+    plain(p, ((b"a\0b", b"\0"), (b"a", b"2"), (b"", b"")), b"\0\xff")
+
+
+def many(p):
+    plain(p, [(b"%d" % i, b"") for i in range(40)], b"x" * 200)
+
+
+CALLS = {
+    "append": ("append", lambda p: single(p, plain)),
+    "append-empty": ("append", lambda p: single(p, lambda p: plain(p, (), b""))),
+    "append-nothing": ("append", lambda p: None),
+    "append-i32": ("append", lambda p: field(p, TType.I32, 1, lambda: p.writeI32(1))),
+    "append-twice": ("append", lambda p: (single(p, plain), single(p, strange))),
+    "batch": ("appendBatch", lambda p: events(p, plain, plain, plain)),
+    "batch-of-20": ("appendBatch", lambda p: events(p, *[plain] * 20)),
+    "batch-empty": ("appendBatch", lambda p: events(p)),
+    "batch-strings": ("appendBatch", lambda p: events(p, lambda p: p.writeString("x"), element=TType.STRING)),
+    "batch-strange": ("appendBatch", lambda p: (every_type(p, None), events(p, plain, strange, plain))),
+    "batch-twice": ("appendBatch", lambda p: (events(p, plain, strange), events(p, plain))),
+    "batch-nul": ("appendBatch", lambda p: events(p, nul)),
+    "batch-many-headers": ("appendBatch", lambda p: events(p, many)),
+    "batch-same-key": ("appendBatch", lambda p: events(p, lambda p: plain(p, [(b"k", b"%d" % i) for i in range(20)]))),
+    "batch-no-body": ("appendBatch", lambda p: events(p, plain, lambda p: event(p, (headers, ())), plain)),
+    "batch-two-bodies": ("appendBatch", lambda p: events(p, lambda p: event(p, (headers, ()), (body, b"1"), (body, b"2")))),
+    "batch-two-maps": ("appendBatch", lambda p: events(p, lambda p: event(p, (headers, ((b"a", b"1"),)), (body, b""), (headers, ())))),
+    "batch-deep": ("appendBatch", lambda p: events(p, deep(64))),
+    "batch-too-deep": ("appendBatch", lambda p: events(p, deep(65))),
+    "other": ("ping", lambda p: every_type(p, None)),
+}
+
+
+def message(protocol, name, kind, sequence_id, write):
+    buffer = TMemoryBuffer()
+    p = PROTOCOLS[protocol](buffer)
+    p.writeMessageBegin(name, kind, sequence_id)
+    p.writeStructBegin("")
+    write(p)
+    p.writeFieldStop()
+    p.writeStructEnd()
+    p.writeMessageEnd()
+    return buffer.getvalue()
+
+
+def encoded_event(write):
+    buffer = TMemoryBuffer()
+    write(TCompactProtocol(buffer))
+    return buffer.getvalue()
+
+
+def save(folder, name, content):
+    path = CORPUS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def exception_fields(p, exception):
+    field(p, TType.STRING, 1, lambda: p.writeString(exception.message))
+    field(p, TType.I32, 2, lambda: p.writeI32(exception.type))
+
+
+def main():
+    for protocol in PROTOCOLS:
+        for label, (name, write) in CALLS.items():
+            save("walk", f"{protocol}-{label}", message(protocol, name, TMessageType.CALL, 1, write))
+        save("walk", f"{protocol}-oneway", message(protocol, "append", TMessageType.ONEWAY, -1, lambda p: single(p, plain)))
+        save("walk", f"{protocol}-byte-more", message(protocol, "append", TMessageType.CALL, 1, lambda p: single(p, plain)) + b"\0")
+        save("walk", f"{protocol}-cut", message(protocol, "append", TMessageType.CALL, 1, lambda p: single(p, plain))[:-9])
+        for status in (0, 1, 9):
+            save("reply", f"{protocol}-{status}",
+                 message(protocol, "appendBatch", TMessageType.REPLY, 2, lambda p: field(p, TType.I32, 0, lambda: p.writeI32(status))))
+        save("reply", f"{protocol}-exception",
+             message(protocol, "append", TMessageType.EXCEPTION, 2, lambda p: exception_fields(p, TApplicationException(7, "no"))))
+        save("reply", f"{protocol}-nothing", message(protocol, "append", TMessageType.REPLY, 2, lambda p: None))
+    for label, write in (("plain", plain), ("nul", nul), ("many", many), ("strange", strange), ("empty", lambda p: plain(p, (), b""))):
+        save("event_bytes", label, encoded_event(write))
+    save("event_bytes", "same-key", encoded_event(lambda p: plain(p, ((b"k", b"1"), (b"k", b"2")))))
+
+
+if __name__ == "__main__":
+    main()
