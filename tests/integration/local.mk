@@ -11,6 +11,7 @@ integration_files = \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
 	%D%/test_send.py \
-	%D%/test_sequence.py
+	%D%/test_sequence.py \
+	%D%/test_shutdown.py
 
 EXTRA_DIST += $(integration_files)
