@@ -2,5 +2,5 @@ lints = %D%/format.sh %D%/layers.py %D%/sizes.py
 EXTRA_DIST += $(lints)
 TESTS += %D%/format.sh
 if HAVE_PYTHON
-TESTS += %D%/sizes.py
+TESTS += %D%/layers.py %D%/sizes.py
 endif
