@@ -95,6 +95,23 @@ check_arguments(const Command *self, const GOptionEntry *entries, int *argc, cha
     return TRUE;
 }
 
+/* The option parser takes "--dot=no" for "--dot". FALSE and a usage error if there is such. */
+static gboolean
+check_switches(const Command *self, const GOptionEntry *entries, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        for (const GOptionEntry *entry = entries; entry != NULL && entry->long_name != NULL;
+             entry++) {
+            g_autofree char *with_value = g_strdup_printf("--%s=", entry->long_name);
+
+            if (entry->arg != G_OPTION_ARG_NONE || !g_str_has_prefix(argv[i], with_value))
+                continue;
+            command_usage_error(self, "--%s takes no value", entry->long_name);
+            return FALSE;
+        }
+    return TRUE;
+}
+
 gboolean
 command_parse(const Command *self, const GOptionEntry *entries, int *argc, char ***argv,
               int *ret_status)
@@ -113,6 +130,8 @@ command_parse(const Command *self, const GOptionEntry *entries, int *argc, char 
         g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_add_main_entries(context, help_entry, NULL);
     *ret_status = EXIT_USAGE;
+    if (!check_switches(self, entries, *argc, *argv))
+        return FALSE;
     if (!g_option_context_parse(context, argc, argv, &error)) {
         command_usage_error(self, "%s", error->message);
         return FALSE;

@@ -16,15 +16,15 @@ definition_name(ComponentKind kind, const ComponentType *type)
     return g_strdup_printf("%s-%s", component_kind_name(kind), type->name);
 }
 
-/* The row that no table has: how a part is told from others. */
-static const OptionSpec type_rows[] = {
-    { .name = "type", .kind = OPTION_STRING, .help = "Which part this is." },
-    { 0 },
-};
-
 static void
 write_type_definition(JsonWriter *json, ComponentKind kind, const ComponentType *type)
 {
+    const char *const words[] = { type->name, NULL };
+    /* The row that no table has: it tells one part from another. */
+    const OptionSpec type_rows[] = {
+        { .name = "type", .kind = OPTION_CHOICE, .choices = words, .help = type->summary },
+        { 0 },
+    };
     const OptionSpec *tables[4] = { type_rows };
     g_autofree char *name = definition_name(kind, type);
     guint n = 1;

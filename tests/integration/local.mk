@@ -7,6 +7,9 @@ integration_files = \
 	%D%/leat.py \
 	%D%/run.sh \
 	%D%/test_adding_a_part.py \
+	%D%/test_check.py \
+	%D%/test_commands.py \
+	%D%/test_describe.py \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \

@@ -1,0 +1,108 @@
+"""test_commands.py - the command line: help, versions, mistakes, and output that cannot be written."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from leat import program
+
+COMMANDS = ["run", "check", "describe", "send"]
+
+
+def leat(*arguments, stdin="", env=None, stdout=subprocess.PIPE):
+    return subprocess.run([program(), *arguments], input=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True,
+                          timeout=20, env=dict(os.environ, G_DEBUG="fatal-criticals", **(env or {})))
+
+
+def assert_usage_error(result, *words):
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1 and result.stderr.startswith("leat")
+    for word in words:
+        assert word in result.stderr
+
+
+def test_version_names_leat_and_every_library():
+    result = leat("--version")
+
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["leat", "GLib", "libyaml", "Thrift", "libsoup", "zlib", "zstd"]
+    assert all(re.search(r" \d+\.\d+|left out", line) for line in lines)
+
+
+def test_help_lists_every_command():
+    for arguments in (["--help"], ["-h"], ["help"], ["help", "help"]):
+        result = leat(*arguments)
+
+        assert result.returncode == 0 and result.stderr == ""
+        for command in COMMANDS:
+            assert re.search(rf"^  {command} +\w", result.stdout, re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command):
+    result = leat(command, "--help")
+
+    assert result.returncode == 0 and result.stderr == ""
+    assert re.search(rf"^Examples?:\n(  .*\n)*  .*leat {command} ", result.stdout, re.M)
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    assert leat("help", command).stdout == result.stdout
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], ["a command is missing", "leat --help"]),
+    (["chek"], ["unknown command 'chek'", "did you mean 'check'?"]),
+    (["frobnicate"], ["unknown command 'frobnicate'", "run, check, describe, send"]),
+    (["--versoin"], ["unknown option '--versoin'", "did you mean '--version'?"]),
+    (["help", "rnu"], ["unknown command 'rnu'", "did you mean 'run'?"]),
+    (["run"], ["leat run: FILE is missing"]),
+    (["run", "a", "b"], ["leat run", "'b'"]),
+    (["run", "--log-levle=debug", "a"], ["unknown option '--log-levle'", "did you mean '--log-level'?"]),
+    (["run", "--log-level=loud", "a"], ["leat run", "loud"]),
+    (["check"], ["leat check: FILE is missing"]),
+    (["check", "a", "b"], ["leat check", "'b'"]),
+    (["check", "--dto", "a"], ["unknown option '--dto'", "did you mean '--dot'?"]),
+    (["check", "-x", "a"], ["unknown option '-x'", "leat check --help"]),
+    (["check", "--dot=yes", "a"], ["leat check: --dot takes no value"]),
+    (["describe", "a", "b"], ["leat describe", "'b'"]),
+    (["describe", "--all"], ["leat describe", "--all"]),
+    (["describe", "--all=yml"], ["--all=yml", "did you mean 'yaml'?"]),
+    (["describe", "--all=yaml", "sink"], ["leat describe", "'sink'"]),
+    (["describe", "sinc"], ["there is no kind 'sinc'", "did you mean 'sink'?"]),
+    (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, agent"]),
+    (["describe", "sink/fiel"], ["there is no sink of type 'fiel'", "did you mean 'file'?"]),
+    (["describe", "sink/"], ["there is no sink of type ''", "file, logger, null"]),
+    (["send"], ["leat send"]),
+])
+def test_a_mistake_is_one_line_and_status_2(arguments, words):
+    assert_usage_error(leat(*arguments), *words)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"], ["describe"],
+                                       ["describe", "--all=yaml"]])
+def test_a_full_disk_is_no_success(arguments):
+    with open("/dev/full", "w") as full:
+        result = leat(*arguments, stdout=full)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("leat: standard output cannot be written")
+
+
+def test_a_reader_that_went_away_is_no_success():
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    result = leat("describe", "--all=json-schema", stdout=writing)
+    os.close(writing)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("leat: standard output cannot be written") and result.stderr.count("\n") == 1
+
+
+def test_arguments_behind_two_dashes_are_no_options():
+    result = leat("check", "--", "--dot")
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("--dot: the file cannot be read")
