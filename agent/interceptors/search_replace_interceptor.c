@@ -22,7 +22,7 @@ static const OptionSpec search_replace_options[] = {
     { .name = "replace-string",
       OPTION_AT(STRING, SearchReplaceInterceptor, replace_string),
       .fallback = "",
-      .help = "What to put there: $1 or ${name} is a group of the pattern, \\$ and \\\\ are "
+      .help = "What to put there: $1 or $${name} is a group of the pattern, \\$ and \\\\ are "
               "themselves." },
     { 0 },
 };

@@ -22,7 +22,7 @@ struct TimePattern {
 typedef struct {
     const guint8 *cursor;
     const guint8 *end;
-    int year; /* 0: not there */
+    int year; /* -1: not there */
     int month;
     int day;
     int hour;
@@ -320,9 +320,12 @@ time_without_year(const TimeReader *self, GTimeZone *zone)
 gboolean
 time_pattern_read(const TimePattern *self, ByteSpan text, gint64 *ret_ms)
 {
-    TimeReader reader = {
-        .cursor = text.data, .end = text.data + text.length, .month = 1, .day = 1, .afternoon = -1
-    };
+    TimeReader reader = { .cursor = text.data,
+                          .end = text.data + text.length,
+                          .year = -1,
+                          .month = 1,
+                          .day = 1,
+                          .afternoon = -1 };
     g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
     g_autoptr(GDateTime) time = NULL;
     GTimeZone *zone;
@@ -333,7 +336,7 @@ time_pattern_read(const TimePattern *self, ByteSpan text, gint64 *ret_ms)
     if (reader.cursor != reader.end)
         return FALSE;
     zone = reader.has_offset ? utc : self->zone;
-    time = reader.year != 0 ? time_in_year(&reader, zone, reader.year)
+    time = reader.year >= 0 ? time_in_year(&reader, zone, reader.year)
                             : time_without_year(&reader, zone);
     if (time == NULL)
         return FALSE;

@@ -2,11 +2,7 @@
 #include "tests/contract/channel_harness.h"
 
 #include "agent/builtin.h"
-#include "tests/support/part.h"
-
-#define CHANNEL_TYPE_ENTRY(name) &name.base,
-
-static const ComponentType *const types[] = { BUILTIN_CHANNELS(CHANNEL_TYPE_ENTRY) NULL };
+#include "tests/support/test_part.h"
 
 const ChannelVariant channel_variants[] = {
     { .name = "memory", .type = "memory", .options = "" },
@@ -15,32 +11,21 @@ const ChannelVariant channel_variants[] = {
 
 /* ---- the channel ---- */
 
-static const ComponentType *
-find_type(const char *name)
-{
-    for (const ComponentType *const *type = types; *type != NULL; type++)
-        if (g_str_equal((*type)->name, name))
-            return *type;
-    g_assert_not_reached();
-}
-
 ChannelHarness *
 channel_harness_new(const ChannelVariant *variant, const char *options)
 {
     ChannelHarness *self = g_new0(ChannelHarness, 1);
-    g_autofree char *all =
-        g_strdup_printf("%s%s%s", variant->options,
-                        *variant->options != '\0' && *options != '\0' ? ", " : "", options);
+    g_autofree char *yaml = g_strdup_printf("%s%s", variant->options, options);
 
-    self->channel = (Channel *) part_new(find_type(variant->type), COMPONENT_CHANNEL,
-                                         channel_options, channel_metrics, all);
+    self->channel = (Channel *) test_part_open(builtin_find(COMPONENT_CHANNEL, variant->type),
+                                               COMPONENT_CHANNEL, "tested", yaml);
     return self;
 }
 
 void
 channel_harness_free(ChannelHarness *self)
 {
-    part_free(&self->channel->base);
+    test_part_free(&self->channel->base);
     g_free(self);
 }
 

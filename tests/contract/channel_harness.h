@@ -12,7 +12,7 @@
 typedef struct {
     const char *name; /* in the tests' paths */
     const char *type;
-    const char *options; /* YAML, beside those that a test asks for */
+    const char *options; /* whole lines of YAML, beside those that a test asks for */
 } ChannelVariant;
 
 extern const ChannelVariant channel_variants[]; /* ended by a NULL name */
@@ -21,7 +21,7 @@ typedef struct {
     Channel *channel;
 } ChannelHarness;
 
-/* options as in "capacity: 3, put-timeout: 1s"; "" for none. */
+/* options: lines of YAML, "" for none. */
 ChannelHarness *channel_harness_new(const ChannelVariant *variant, const char *options);
 void channel_harness_free(ChannelHarness *self);
 

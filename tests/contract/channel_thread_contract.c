@@ -120,7 +120,7 @@ static void
 test_many_threads_lose_nothing_and_see_nothing_twice(gconstpointer variant)
 {
     g_autoptr(ChannelHarness) harness =
-        channel_harness_new(variant, "capacity: 200, byte-capacity: 64KiB");
+        channel_harness_new(variant, "capacity: 200\nbyte-capacity: 64KiB");
     guint per_producer = scaled(2000);
     g_autofree gint *seen = g_new0(gint, N_THREADS * per_producer);
     Traffic traffic = { .harness = harness, .per_producer = per_producer, .seen = seen };

@@ -14,6 +14,6 @@ tests_contract_test_channel_SOURCES = \
 	%D%/test_channel.c \
 	tests/support/events.c \
 	tests/support/events.h \
-	tests/support/part.c \
-	tests/support/part.h
-tests_contract_test_channel_LDADD = libagent.a $(BASE_LIBS)
+	tests/support/test_part.c \
+	tests/support/test_part.h
+tests_contract_test_channel_LDADD = $(AGENT_LIBS)

@@ -10,6 +10,9 @@ unit_tests = \
 	%D%/test_connection \
 	%D%/test_endpoint \
 	%D%/test_event_bytes \
+	%D%/test_event_edit \
+	%D%/test_header_interceptors \
+	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
 	%D%/test_line_reader \
 	%D%/test_log \
@@ -20,11 +23,13 @@ unit_tests = \
 	%D%/test_problems \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
+	%D%/test_regex_interceptors \
 	%D%/test_reply \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
 	%D%/test_source_put \
+	%D%/test_time_pattern \
 	%D%/test_topology \
 	%D%/test_walk \
 	%D%/test_walk_verdicts \
@@ -38,6 +43,9 @@ walk_probe = \
 	tests/support/walk_probe.h
 # What makes a single part from YAML text.
 test_part = tests/support/test_part.c tests/support/test_part.h
+# Batches from texts, and interceptors that change them.
+test_events = tests/support/events.c tests/support/events.h
+test_intercept = $(test_events) $(test_part) tests/support/intercept.c tests/support/intercept.h
 
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests) %D%/test_option_types.sh
@@ -106,3 +114,13 @@ tests_unit_test_builtin_SOURCES = %D%/test_builtin.c
 tests_unit_test_builtin_LDADD = $(AGENT_LIBS)
 tests_unit_test_topology_SOURCES = %D%/test_topology.c
 tests_unit_test_topology_LDADD = $(AGENT_LIBS)
+tests_unit_test_event_edit_SOURCES = %D%/test_event_edit.c $(test_events)
+tests_unit_test_event_edit_LDADD = $(AGENT_LIBS)
+tests_unit_test_header_interceptors_SOURCES = %D%/test_header_interceptors.c $(test_intercept)
+tests_unit_test_header_interceptors_LDADD = $(AGENT_LIBS)
+tests_unit_test_interceptor_chain_SOURCES = %D%/test_interceptor_chain.c $(test_intercept)
+tests_unit_test_interceptor_chain_LDADD = $(AGENT_LIBS)
+tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(test_intercept)
+tests_unit_test_regex_interceptors_LDADD = $(AGENT_LIBS)
+tests_unit_test_time_pattern_SOURCES = %D%/test_time_pattern.c
+tests_unit_test_time_pattern_LDADD = $(AGENT_LIBS)
