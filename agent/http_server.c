@@ -1,19 +1,16 @@
 /* http_server.c - metrics and health over HTTP, by libsoup, on the main thread. */
 #include "agent/http_server.h"
 
-#include <fcntl.h>
 #include <libsoup/soup.h>
-#include <unistd.h>
 
 #include "agent/flume_metrics.h"
+#include "agent/http_listener.h"
 #include "base/metric.h"
-
-#define LISTEN_BACKLOG 128
 
 struct HttpServer {
     Agent *agent;
     SoupServer *soup;
-    Endpoint *bound;
+    HttpListener *listener;
 };
 
 /* Writes the page and returns the status. */
@@ -159,22 +156,6 @@ on_request(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, const cha
 
 /* ---- life ---- */
 
-static gboolean
-http_server_listen(HttpServer *self, const Endpoint *listen, GError **error)
-{
-    int fd = endpoint_listen(listen, LISTEN_BACKLOG, &self->bound, error);
-    g_autoptr(GSocket) socket = NULL;
-
-    if (fd < 0)
-        return FALSE;
-    socket = g_socket_new_from_fd(fd, error);
-    if (socket == NULL) {
-        close(fd);
-        return FALSE;
-    }
-    return soup_server_listen_socket(self->soup, socket, 0, error);
-}
-
 HttpServer *
 http_server_new(Agent *agent, const Endpoint *listen, GError **error)
 {
@@ -184,7 +165,8 @@ http_server_new(Agent *agent, const Endpoint *listen, GError **error)
     self->soup = soup_server_new("server-header", "leat", NULL);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
-    if (!http_server_listen(self, listen, error)) {
+    self->listener = http_listener_new(self->soup, listen, error);
+    if (self->listener == NULL) {
         g_prefix_error(error, "agent.http: ");
         return NULL;
     }
@@ -194,7 +176,7 @@ http_server_new(Agent *agent, const Endpoint *listen, GError **error)
 const Endpoint *
 http_server_bound(const HttpServer *self)
 {
-    return self->bound;
+    return http_listener_bound(self->listener);
 }
 
 void
@@ -202,8 +184,8 @@ http_server_free(HttpServer *self)
 {
     if (self == NULL)
         return;
+    http_listener_free(self->listener);
     soup_server_disconnect(self->soup);
     g_object_unref(self->soup);
-    g_clear_pointer(&self->bound, endpoint_free);
     g_free(self);
 }

@@ -127,7 +127,7 @@ libagent_a_SOURCES = \
 	%D%/topology_layout.c \
 	%D%/topology_layout.h
 if HAVE_SOUP
-libagent_a_SOURCES += %D%/http_server.c
+libagent_a_SOURCES += %D%/http_listener.c %D%/http_listener.h %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
 endif

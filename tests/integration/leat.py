@@ -33,14 +33,18 @@ def wait_until(condition, what, timeout=TIMEOUT):
 
 
 class Leat:
-    """`leat run` on a configuration: a dict, or YAML text. Addresses should have port 0."""
+    """`leat run` on a configuration: a dict, or YAML text. Addresses should have port 0.
 
-    def __init__(self, folder, config, log_format="json", log_level="debug", env=None):
+    prefix: a command that runs leat in its turn, such as ["prlimit", "--nofile=40"].
+    """
+
+    def __init__(self, folder, config, log_format="json", log_level="debug", env=None, prefix=()):
         self.folder = pathlib.Path(folder)
         self.config_path = self.folder / "agent.yaml"
         self.config_path.write_text(config if isinstance(config, str) else json.dumps(config, indent=1))
         self.log_format = log_format
         self.log_level = log_level
+        self.prefix = list(prefix)
         self.env = dict(os.environ, G_DEBUG="fatal-criticals", **(env or {}))
         self.lines = []
         self.changed = threading.Condition()  # guards lines and ended
@@ -57,7 +61,7 @@ class Leat:
 
     def launch(self):
         """Starts the process and does not wait."""
-        command = [program(), "run", "--log-format", self.log_format, "--log-level", self.log_level]
+        command = [*self.prefix, program(), "run", "--log-format", self.log_format, "--log-level", self.log_level]
         self.process = subprocess.Popen(
             command + [str(self.config_path)], stderr=subprocess.PIPE, cwd=self.folder, env=self.env, text=True,
             errors="backslashreplace")

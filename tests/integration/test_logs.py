@@ -1,6 +1,12 @@
 """test_logs.py - what the log of an agent looks like."""
 import json
 import re
+import subprocess
+import sys
+
+import pytest
+
+from leat import program
 
 CONFIG = {
     "agent": {"name": "story", "http": "127.0.0.1:0"},
@@ -50,3 +56,37 @@ def test_the_level_decides_what_is_written(leat):
     agent.stop()
 
     assert {entry["level"] for entry in agent.log()} == {"warning", "error"}
+
+
+# Runs in a mount namespace of its own, so that it may be the journal.
+JOURNAL = """
+import os, socket, subprocess, sys
+os.makedirs("/run/systemd/journal")
+entries = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+entries.bind("/run/systemd/journal/socket")
+stdout = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+stdout.bind("/run/systemd/journal/stdout")
+stdout.listen()
+stderr = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+stderr.connect("/run/systemd/journal/stdout")
+agent = subprocess.Popen(sys.argv[1:], stderr=stderr)
+entries.settimeout(10)
+entry = entries.recv(65536)
+agent.terminate()
+agent.wait(10)
+print(entry.decode(), end="")
+"""
+
+
+def test_the_journal_gets_fields(tmp_path):
+    namespace = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*namespace, "mount -t tmpfs none /run"], check=False, stderr=subprocess.PIPE).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    path = tmp_path / "agent.yaml"
+    path.write_text(json.dumps({**CONFIG, "sinks": {"nothing": {"type": "null", "channel": "buffer"}}}))
+    command = [sys.executable, "-c", JOURNAL, program(), "run", str(path)]
+    shown = subprocess.run([*namespace, 'mount -t tmpfs none /run && exec "$@"', "sh", *command], check=True,
+                           stdout=subprocess.PIPE, text=True, timeout=30).stdout.splitlines()
+
+    assert {"SYSLOG_IDENTIFIER=leat", "PRIORITY=6", "LEAT_THREAD=main", "LEAT_COMPONENT=http"} <= set(shown)
+    assert any(re.fullmatch(r"MESSAGE=main: listening component=http address=127.0.0.1:\d+", line) for line in shown)

@@ -1,6 +1,8 @@
 """test_metrics.py - what an agent tells about itself over HTTP."""
+import contextlib
 import json
 import re
+import socket
 
 import pytest
 
@@ -134,3 +136,52 @@ def test_http_off_opens_no_port(leat):
     agent = leat({**CONFIG, "agent": {**CONFIG["agent"], "http": "off"}})
 
     assert not agent.log("listening")
+
+
+THRIFT_CONFIG = {
+    "agent": {"http": "127.0.0.1:0"},
+    "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
+    "channels": {"buffer": {"type": "memory"}},
+    "sinks": {"nothing": {"type": "null", "channel": "buffer"}},
+}
+
+
+def test_http_answers_again_once_there_are_descriptors(leat):
+    agent = leat(THRIFT_CONFIG, prefix=["prlimit", "--nofile=40:40"])
+    with contextlib.ExitStack() as clients:
+        for _ in range(60):
+            clients.enter_context(socket.create_connection(agent.address("apps")))
+        wait_until(lambda: agent.n_descriptors() == 40, "there are no descriptors left")
+        waiting = clients.enter_context(socket.create_connection(agent.address("http"), timeout=0.2))
+        waiting.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        with pytest.raises(TimeoutError):
+            waiting.recv(100)
+
+    assert agent.request("/healthz").status in (200, 503)
+
+
+def test_too_many_http_connections_are_closed_and_those_there_are_served(leat):
+    agent = leat(THRIFT_CONFIG)
+    with contextlib.ExitStack() as clients:
+        sockets = [clients.enter_context(socket.create_connection(agent.address("http"), timeout=10))
+                   for _ in range(70)]
+        assert sockets[-1].recv(100) == b""
+        sockets[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert sockets[0].recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+
+    wait_until(lambda: agent.n_descriptors() < 30, "the connections are gone")
+    assert agent.request("/healthz").status == 200
+
+
+def test_scrapes_leave_memory_and_descriptors_as_they_were(leat):
+    agent = leat(THRIFT_CONFIG)
+    for _ in range(50):
+        agent.request("/metrics")
+    before_kb = agent.status_kb("RssAnon")
+    before = agent.n_descriptors()
+    for _ in range(500):
+        agent.request("/metrics")
+        agent.request("/metrics.json")
+
+    assert agent.status_kb("RssAnon") - before_kb < 500
+    assert agent.n_descriptors() <= before

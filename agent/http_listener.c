@@ -1,0 +1,136 @@
+/* http_listener.c - accepts connections for a SoupServer, with limits on their number and idleness.
+ */
+#include "agent/http_listener.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+#define MAX_CONNECTIONS 64
+#define IDLE_TIMEOUT_S 60
+#define PAUSE_MS 500
+
+struct HttpListener {
+    SoupServer *soup;
+    int fd;
+    Endpoint *bound;
+    GHashTable *connections; /* GSocketConnection *, not referenced: those that still live */
+    guint watch;             /* source id, 0 while pausing */
+    guint pause;             /* source id, 0 while watching */
+};
+
+static gboolean on_connection(int fd, GIOCondition condition, gpointer user);
+
+static gboolean
+on_pause_is_over(gpointer user)
+{
+    HttpListener *self = user;
+
+    self->pause = 0;
+    self->watch = g_unix_fd_add(self->fd, G_IO_IN, on_connection, self);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+on_connection_gone(gpointer user, GObject *connection)
+{
+    HttpListener *self = user;
+
+    g_hash_table_remove(self->connections, connection);
+}
+
+static gboolean
+http_listener_serve(HttpListener *self, GSocket *socket, GError **error)
+{
+    g_autoptr(GSocketAddress) local = g_socket_get_local_address(socket, error);
+    g_autoptr(GSocketAddress) remote =
+        local != NULL ? g_socket_get_remote_address(socket, error) : NULL;
+    g_autoptr(GSocketConnection) connection = NULL;
+
+    if (remote == NULL)
+        return FALSE;
+    g_socket_set_timeout(socket, IDLE_TIMEOUT_S);
+    connection = g_socket_connection_factory_create_connection(socket);
+    g_hash_table_add(self->connections, connection);
+    g_object_weak_ref(G_OBJECT(connection), on_connection_gone, self);
+    return soup_server_accept_iostream(self->soup, G_IO_STREAM(connection), local, remote, error);
+}
+
+/* A client that is gone already, or one too many, is closed without a word. */
+static void
+http_listener_take(HttpListener *self, int fd)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GSocket) socket = g_socket_new_from_fd(fd, &error);
+
+    if (socket == NULL)
+        close(fd);
+    else if (g_hash_table_size(self->connections) < MAX_CONNECTIONS)
+        http_listener_serve(self, socket, &error);
+}
+
+/* What keeps a connection from being accepted, descriptors above all, may pass: look again later,
+ * since until then the socket stays ready. */
+static gboolean
+on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer user)
+{
+    HttpListener *self = user;
+    int fd = accept4(listening_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+        return G_SOURCE_CONTINUE;
+    if (fd < 0) {
+        self->watch = 0;
+        self->pause = g_timeout_add(PAUSE_MS, on_pause_is_over, self);
+        return G_SOURCE_REMOVE;
+    }
+    http_listener_take(self, fd);
+    return G_SOURCE_CONTINUE;
+}
+
+HttpListener *
+http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error)
+{
+    g_autoptr(Endpoint) bound = NULL;
+    int fd = endpoint_listen(listen, BACKLOG, &bound, error);
+    HttpListener *self;
+
+    if (fd < 0)
+        return NULL;
+    self = g_new0(HttpListener, 1);
+    self->soup = soup;
+    self->fd = fd;
+    self->bound = g_steal_pointer(&bound);
+    self->connections = g_hash_table_new(NULL, NULL);
+    self->watch = g_unix_fd_add(fd, G_IO_IN, on_connection, self);
+    return self;
+}
+
+const Endpoint *
+http_listener_bound(const HttpListener *self)
+{
+    return self->bound;
+}
+
+void
+http_listener_free(HttpListener *self)
+{
+    GHashTableIter iter;
+    gpointer connection;
+
+    if (self == NULL)
+        return;
+    if (self->watch != 0)
+        g_source_remove(self->watch);
+    if (self->pause != 0)
+        g_source_remove(self->pause);
+    close(self->fd);
+    g_hash_table_iter_init(&iter, self->connections);
+    while (g_hash_table_iter_next(&iter, &connection, NULL))
+        g_object_weak_unref(connection, on_connection_gone, self);
+    g_hash_table_unref(self->connections);
+    endpoint_free(self->bound);
+    g_free(self);
+}

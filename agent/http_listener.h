@@ -1,0 +1,17 @@
+/* http_listener.h - accepts connections for a SoupServer, and survives a lack of descriptors.
+ *
+ * Libsoup's own listener stops for ever at the first accept that fails, and has no limits. */
+#pragma once
+
+#include <libsoup/soup.h>
+
+#include "base/endpoint.h"
+
+typedef struct HttpListener HttpListener;
+
+/* On the calling thread's default main context. The server is borrowed. */
+HttpListener *http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error);
+const Endpoint *http_listener_bound(const HttpListener *self);
+void http_listener_free(HttpListener *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(HttpListener, http_listener_free)
