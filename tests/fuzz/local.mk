@@ -32,7 +32,7 @@ tests_fuzz_replay_reply_LDADD = $(WIRE_LIBS)
 tests_fuzz_replay_walk_SOURCES = $(fuzz_walk) %D%/replay_main.c
 tests_fuzz_replay_walk_CPPFLAGS = $(TEST_CPPFLAGS) $(THRIFT_CFLAGS) -DFUZZ_CORPUS='"walk"'
 tests_fuzz_replay_walk_LDADD = $(LEAT_THRIFT_LIBS)
-tests_fuzz_replay_yaml_tree_SOURCES = %D%/fuzz_yaml_tree.c %D%/replay_main.c
+tests_fuzz_replay_yaml_tree_SOURCES = %D%/fuzz_target.h %D%/fuzz_yaml_tree.c %D%/replay_main.c
 tests_fuzz_replay_yaml_tree_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"yaml_tree"'
 tests_fuzz_replay_yaml_tree_LDADD = $(BASE_LIBS)
 

@@ -2,11 +2,13 @@
 #include "base/endpoint.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void
@@ -91,6 +93,24 @@ can_connect(int family, guint16 port)
     return status == 0;
 }
 
+/* A connection that this side closes first. */
+static void
+accept_and_close(int listener, guint16 port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int server;
+    char byte;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    g_assert_cmpint(connect(client, (struct sockaddr *) &address, sizeof address), ==, 0);
+    server = accept(listener, NULL, NULL);
+    g_assert_cmpint(server, >=, 0);
+    close(server);
+    g_assert_cmpint(read(client, &byte, 1), ==, 0);
+    close(client);
+}
+
 static gboolean
 has_ipv6(void)
 {
@@ -131,6 +151,53 @@ test_no_host_means_every_interface_of_both_families(void)
     g_assert_no_error(error);
     g_assert_true(can_connect(AF_INET, bound->port));
     g_assert_cmpint(can_connect(AF_INET6, bound->port), ==, has_ipv6());
+    close(fd);
+}
+
+static gboolean without_ipv6;
+
+/* In place of the C library's, to see what happens on a machine without IPv6. */
+int
+socket(int domain, int type, int protocol)
+{
+    if (without_ipv6 && domain == AF_INET6) {
+        errno = EAFNOSUPPORT;
+        return -1;
+    }
+    return (int) syscall(SYS_socket, domain, type, protocol);
+}
+
+static void
+test_no_host_means_every_interface_of_ipv4_where_there_is_no_ipv6(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Endpoint) bound = NULL;
+    int fd;
+
+    without_ipv6 = TRUE;
+    fd = listen_on(":0", &bound, &error);
+    without_ipv6 = FALSE;
+
+    g_assert_no_error(error);
+    g_assert_true(can_connect(AF_INET, bound->port));
+    close(fd);
+}
+
+static void
+test_an_address_may_be_listened_on_again_at_once(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Endpoint) bound = NULL;
+    g_autofree char *text = NULL;
+    int fd = listen_on("127.0.0.1:0", &bound, &error);
+
+    g_assert_no_error(error);
+    text = endpoint_to_text(bound);
+    accept_and_close(fd, bound->port); /* leaves a connection in TIME_WAIT */
+    close(fd);
+    fd = listen_on(text, NULL, &error);
+
+    g_assert_no_error(error);
     close(fd);
 }
 
@@ -249,6 +316,10 @@ main(int argc, char **argv)
     g_test_add_func("/endpoint/port-0-picks-one", test_port_0_picks_one_and_says_which);
     g_test_add_func("/endpoint/no-host-means-every-interface",
                     test_no_host_means_every_interface_of_both_families);
+    g_test_add_func("/endpoint/no-host-where-there-is-no-ipv6",
+                    test_no_host_means_every_interface_of_ipv4_where_there_is_no_ipv6);
+    g_test_add_func("/endpoint/may-be-listened-on-again-at-once",
+                    test_an_address_may_be_listened_on_again_at_once);
     g_test_add_func("/endpoint/a-name-is-listened-on-where-it-resolves-to",
                     test_a_name_is_listened_on_where_it_resolves_to);
     g_test_add_func("/endpoint/ipv4-and-ipv6-side-by-side",
