@@ -85,6 +85,7 @@ typedef enum {
     REPORT_DESTINATION,
     REPORT_REJECTED,
     REPORT_RECOVERED,
+    REPORT_SYSTEM_LIMIT, /* found at the start */
     N_REPORT_REASONS,
 } ReportReason;
 

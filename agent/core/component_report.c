@@ -32,11 +32,13 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_DESTINATION] = { "destination", "trouble at the destination", LOG_AT_WARNING },
     [REPORT_REJECTED] = { "rejected", "event rejected", LOG_AT_WARNING },
     [REPORT_RECOVERED] = { "recovered", "recovered", LOG_AT_INFO },
+    [REPORT_SYSTEM_LIMIT] = { "system-limit", "a limit of the system is too low", LOG_AT_WARNING },
 };
 
 static const char *const report_labels[] = {
-    "connection-closed", "bad-client",  "refused",  "resources", "event-dropped",
-    "match-limit",       "destination", "rejected", "recovered", NULL,
+    "connection-closed", "bad-client",   "refused",     "resources",
+    "event-dropped",     "match-limit",  "destination", "rejected",
+    "recovered",         "system-limit", NULL,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 

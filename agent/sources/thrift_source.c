@@ -294,7 +294,7 @@ warn_of_few_descriptors(ThriftSource *self)
                              ", too low for max-connections (%" G_GUINT64_FORMAT
                              "); raise it (LimitNOFILE=, ulimit -n) or lower max-connections",
                              (guint64) limit.rlim_cur, self->max_connections);
-    component_report(&self->base.base, REPORT_RESOURCES, NULL, detail);
+    component_report(&self->base.base, REPORT_SYSTEM_LIMIT, NULL, detail);
 }
 
 static gboolean

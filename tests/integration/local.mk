@@ -15,6 +15,12 @@ integration_files = \
 	%D%/test_metrics.py \
 	%D%/test_send.py \
 	%D%/test_sequence.py \
-	%D%/test_shutdown.py
+	%D%/test_shutdown.py \
+	%D%/test_thrift_source_answers.py \
+	%D%/test_thrift_source_clients.py \
+	%D%/test_thrift_source_soak.py \
+	%D%/test_thrift_source_traffic.py \
+	%D%/thrift_agent.py \
+	%D%/wire.py
 
 EXTRA_DIST += $(integration_files)

@@ -1,0 +1,315 @@
+"""test_thrift_source_traffic.py - requests that come fast, slow, in pieces, too many at once, or not at all."""
+import random
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+import wire
+from leat import wait_until
+from thrift_agent import LOGGER, config, incidents, open_connections
+from wire import Raw
+
+KB = 1024
+protocols = pytest.mark.parametrize("protocol", wire.ALL)
+
+
+# ---- pipelining ----
+
+def mixed_request(protocol, seqid, kind):
+    """A request and what must be answered: (status, exception), or None for no answer."""
+    if kind == "append":
+        return wire.append(protocol, b"a%d" % seqid, seqid=seqid), (wire.OK, None)
+    if kind == "batch":
+        return wire.append_batch(protocol, [b"b" * 100] * 50, seqid=seqid), (wire.OK, None)
+    if kind == "large":
+        return wire.append_batch(protocol, [b"c" * 1000] * 100, seqid=seqid), (wire.OK, None)
+    if kind == "empty":
+        return wire.append_batch(protocol, [], seqid=seqid), (wire.OK, None)
+    if kind == "unknown":
+        return wire.message(protocol, "other", seqid=seqid), (None, wire.UNKNOWN_METHOD)
+    if kind == "incomplete":
+        return wire.message(protocol, "append", seqid=seqid), (None, wire.PROTOCOL_ERROR)
+    return wire.append(protocol, b"o", seqid=seqid, kind=wire.ONEWAY), None
+
+
+KINDS = ["append", "batch", "large", "empty", "unknown", "incomplete", "oneway"]
+
+
+@protocols
+def test_200_pipelined_requests_of_every_kind_are_answered_in_order(leat, protocol):
+    agent = leat(config(channel={"capacity": 5000, "put-timeout": "15s"}))
+    dice = random.Random(protocol)
+    requests = [mixed_request(protocol, seqid, dice.choice(KINDS)) for seqid in range(200)]
+
+    with Raw(agent.port("apps"), protocol) as client:
+        sender = threading.Thread(target=client.send, args=[b"".join(wire.frame(data) for data, _ in requests)])
+        sender.start()
+        for seqid, (_, expected) in enumerate(requests):
+            if expected is not None:
+                answer = client.read_answer()
+                assert (answer.seqid, (answer.status, answer.exception)) == (seqid, expected)
+        sender.join()
+        assert client.is_usable()
+
+
+def test_requests_that_wait_for_room_do_not_hold_up_another_connection(leat):
+    agent = leat(config(channel={"capacity": 10, "put-timeout": "500ms"}, sink={"refuse": True},
+                        source={"threads": 1}, agent={"shutdown-timeout": "500ms"}))
+
+    with Raw(agent.port("apps")) as waiting, Raw(agent.port("apps")) as other:
+        assert waiting.call(wire.append_batch("compact", [b"x"] * 10)).status == wire.OK
+        for seqid in range(100):  # more than are taken on at once
+            waiting.send_frame(wire.append("compact", b"x", seqid=seqid))
+        begin = time.monotonic()
+        assert other.call(wire.append_batch("compact", [])).status == wire.OK
+        assert time.monotonic() - begin < 0.4
+        answers = [waiting.read_answer() for _ in range(100)]
+
+    assert [(answer.seqid, answer.status) for answer in answers] == [(n, wire.FAILED) for n in range(100)]
+
+
+def test_a_client_that_has_said_all_still_gets_its_answers(leat):
+    agent = leat(config())
+
+    with Raw(agent.port("apps")) as client:
+        for seqid in range(100):
+            client.send_frame(wire.append("compact", b"x", seqid=seqid))
+        client.socket.shutdown(socket.SHUT_WR)
+        answers = [client.read_answer() for _ in range(100)]
+        assert client.is_closed()
+
+    assert [answer.seqid for answer in answers] == list(range(100))
+
+
+def test_the_protocol_is_told_for_each_connection_and_must_not_change(leat):
+    agent = leat(config())
+
+    with Raw(agent.port("apps"), "compact") as one, Raw(agent.port("apps"), "binary") as another:
+        assert one.is_usable() and another.is_usable()
+        one.send_frame(wire.append("binary", b"x"))
+        assert one.is_closed()
+        assert another.is_usable()
+
+    assert incidents(agent, "bad-header") == 1
+
+
+# ---- in pieces ----
+
+@protocols
+def test_a_frame_sent_one_byte_at_a_time_is_taken(leat, protocol):
+    agent = leat(config(sink=LOGGER))
+
+    with Raw(agent.port("apps"), protocol) as client:
+        for byte in wire.frame(wire.append(protocol, b"in pieces", {"k": "v"})):
+            client.send(bytes([byte]))
+            time.sleep(0.0002)  # so that each arrives alone
+        assert client.read_answer().status == wire.OK
+
+    assert agent.wait_for_log("event")["body"] == "in pieces"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frames_cut_anywhere_are_put_together_again(leat, seed):
+    agent = leat(config())
+    dice = random.Random(seed)
+    requests = [wire.append_batch("compact", [bytes(dice.randrange(2000))] * dice.randrange(1, 200), seqid=n)
+                for n in range(60)]
+    data = b"".join(wire.frame(request) for request in requests)
+
+    def send(client):
+        at = 0
+        while at < len(data):
+            n = dice.choice([1, 3, 4, 5, 1000, 70000, 300000])
+            client.send(data[at:at + n])
+            at += n
+
+    with Raw(agent.port("apps")) as client:
+        sender = threading.Thread(target=send, args=[client])
+        sender.start()
+        for seqid in range(60):
+            answer = client.read_answer()
+            assert (answer.seqid, answer.status) == (seqid, wire.OK)
+        sender.join()
+
+
+def test_a_frame_of_16_mb_in_small_pieces_costs_no_more_than_its_bytes(leat):
+    agent = leat(config())
+    payload = wire.frame(wire.append("compact", bytes(16_000_000)))
+
+    with Raw(agent.port("apps")) as client:
+        begin = time.monotonic()
+        for at in range(0, len(payload), 4096):
+            client.send(payload[at:at + 4096])
+        assert client.read_answer().status == wire.OK
+
+    assert time.monotonic() - begin < 5
+
+
+def test_clients_that_vanish_in_the_middle_of_a_frame_leave_nothing_behind(leat):
+    agent = leat(config())
+    whole = wire.frame(wire.append_batch("compact", [bytes(1000)] * 100))
+    descriptors = agent.n_descriptors()
+
+    for n in range(300):
+        client = Raw(agent.port("apps"))
+        client.send(whole[:(n * 331) % len(whole)])
+        if n % 3 == 0:  # reset instead of a proper end
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+
+    wait_until(lambda: open_connections(agent) == 0, "all connections are gone")
+    assert agent.n_descriptors() <= descriptors + 2
+    with Raw(agent.port("apps")) as client:
+        assert client.is_usable()
+
+
+# ---- time ----
+
+def test_a_frame_that_does_not_come_in_time_ends_its_connection_while_others_go_on(leat):
+    agent = leat(config(source={"frame-timeout": "300ms", "threads": 1}))
+    whole = wire.frame(wire.append("compact", bytes(100000)))
+
+    with Raw(agent.port("apps")) as slow, Raw(agent.port("apps")) as slower, Raw(agent.port("apps")) as idle:
+        slow.send(whole[:50000])
+        slower.send(whole[:2])
+        begin = time.monotonic()
+        while time.monotonic() - begin < 0.25:
+            with Raw(agent.port("apps")) as other:
+                assert other.is_usable()
+        assert slow.is_closed() and slower.is_closed()
+        assert 0.25 < time.monotonic() - begin < 5
+        assert idle.is_usable()
+
+    assert incidents(agent, "slow-frame") == 2
+    assert "frame-timeout" in agent.wait_for_log("connection closed")["detail"]
+
+
+def test_a_connection_on_which_nothing_happens_is_closed_after_idle_timeout(leat):
+    agent = leat(config(source={"idle-timeout": "300ms"}))
+
+    with Raw(agent.port("apps")) as idle, Raw(agent.port("apps")) as busy:
+        begin = time.monotonic()
+        while time.monotonic() - begin < 0.8:
+            assert busy.is_usable()
+            time.sleep(0.02)
+        assert idle.is_closed()
+        assert busy.is_usable()
+
+    assert incidents(agent, "idle") == 1
+
+
+def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat):
+    agent = leat(config(source={"frame-timeout": "500ms"}))
+    request = wire.frame(wire.message("compact", "x" * 60, seqid=1))
+
+    with Raw(agent.port("apps")) as deaf, Raw(agent.port("apps")) as other:
+        deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.socket.settimeout(1)
+        rss = agent.status_kb("RssAnon")
+        with pytest.raises(OSError):
+            while True:
+                deaf.send(request * 1000)
+        assert other.is_usable()
+        wait_until(lambda: incidents(agent, "not-reading") == 1, "the deaf one is gone")
+        assert agent.status_kb("RssAnon") < rss + 4 * KB
+
+
+# ---- memory ----
+
+def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
+    agent = leat(config(source={"receive-memory": "4MiB", "max-frame": "2000000", "frame-timeout": "10s"},
+                        channel={"byte-capacity": "16MiB", "put-timeout": "15s"}))
+    clients = [Raw(agent.port("apps")) for _ in range(20)]
+    payload = wire.frame(wire.append_batch("compact", [bytes(1000)] * 1900))
+    with Raw(agent.port("apps")) as warm:
+        assert warm.is_usable()
+    before = agent.status_kb("RssAnon")
+    most = 0
+
+    for client in clients:  # all begin before any ends
+        client.send(payload[:1000])
+    senders = [threading.Thread(target=client.send, args=[payload[1000:]]) for client in clients]
+    for sender in senders:
+        sender.start()
+    while any(sender.is_alive() for sender in senders):
+        most = max(most, agent.status_kb("RssAnon"))
+        time.sleep(0.001)
+
+    assert [client.read_answer().status for client in clients] == [wire.OK] * 20
+    assert agent.metric("leat_source_events_accepted_total") == 20 * 1900 + 1
+    # 4 MiB to receive, 16 MiB in the channel at the most, idle buffers, and the allocator's own.
+    assert most - before < 30 * KB
+    for client in clients:
+        client.close()
+
+
+def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "700ms", "threads": 1}))
+    payload = wire.frame(wire.append("compact", bytes(800000)))
+
+    with Raw(agent.port("apps")) as holder, Raw(agent.port("apps")) as waiting:
+        holder.send(payload[:1000])
+        wait_until(lambda: open_connections(agent) == 2, "both are there")
+        time.sleep(0.2)  # the holder has its reservation
+        sender = threading.Thread(target=waiting.send, args=[payload])
+        sender.start()
+        assert holder.is_closed()
+        assert waiting.read_answer().status == wire.OK
+        sender.join()
+
+    assert incidents(agent, "slow-frame") == 1
+
+
+def test_one_frame_may_be_as_large_as_all_receive_memory(leat):
+    agent = leat(config(source={"receive-memory": "1000000", "max-frame": "1000000"}))
+    overhead = len(wire.append("binary", b""))
+
+    with Raw(agent.port("apps"), "binary") as client, Raw(agent.port("apps"), "binary") as other:
+        for _ in range(3):
+            assert client.call(wire.append("binary", bytes(1000000 - overhead))).status == wire.OK
+            assert other.call(wire.append("binary", bytes(1000000 - overhead))).status == wire.OK
+
+
+def test_small_requests_pass_however_little_memory_there_is(leat):
+    agent = leat(config(source={"receive-memory": "20kB", "max-frame": "20kB"}))
+
+    with Raw(agent.port("apps")) as client:
+        sender = threading.Thread(target=client.send, args=[
+            b"".join(wire.frame(wire.append("compact", b"x" * 300, seqid=n)) for n in range(1000))])
+        sender.start()
+        assert [client.read_answer().seqid for n in range(1000)] == list(range(1000))
+        sender.join()
+
+
+# ---- fairness ----
+
+def test_a_flood_on_one_connection_does_not_starve_another(leat):
+    agent = leat(config(source={"threads": 1}))
+    payload = wire.frame(wire.append_batch("compact", [bytes(300)] * 3000)) * 20
+    stop = threading.Event()
+
+    def flood(client):
+        while not stop.is_set():
+            client.send(payload)
+
+    def drain(client):
+        while client.read_answer() is not None:
+            pass
+
+    with Raw(agent.port("apps")) as busy, Raw(agent.port("apps")) as other:
+        threads = [threading.Thread(target=flood, args=[busy]), threading.Thread(target=drain, args=[busy])]
+        for thread in threads:
+            thread.start()
+        begin = time.monotonic()
+        for _ in range(50):
+            assert other.is_usable()
+        taken = time.monotonic() - begin
+        stop.set()
+        threads[0].join()
+        busy.socket.shutdown(socket.SHUT_WR)
+        threads[1].join()
+
+    assert taken < 5
