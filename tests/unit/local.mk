@@ -5,6 +5,7 @@ unit_tests = \
 	%D%/test_buffer_pool \
 	%D%/test_builtin \
 	%D%/test_call \
+	%D%/test_channel_processor \
 	%D%/test_clock \
 	%D%/test_component \
 	%D%/test_connection \
@@ -25,6 +26,7 @@ unit_tests = \
 	%D%/test_receive_memory \
 	%D%/test_regex_interceptors \
 	%D%/test_reply \
+	%D%/test_selectors \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
@@ -46,6 +48,7 @@ test_part = tests/support/test_part.c tests/support/test_part.h
 # Batches from texts, and interceptors that change them.
 test_events = tests/support/events.c tests/support/events.h
 test_intercept = $(test_events) $(test_part) tests/support/intercept.c tests/support/intercept.h
+test_select = $(test_events) tests/support/select.c tests/support/select.h
 
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests) %D%/test_option_types.sh
@@ -124,3 +127,13 @@ tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(tes
 tests_unit_test_regex_interceptors_LDADD = $(AGENT_LIBS)
 tests_unit_test_time_pattern_SOURCES = %D%/test_time_pattern.c
 tests_unit_test_time_pattern_LDADD = $(AGENT_LIBS)
+tests_unit_test_channel_processor_SOURCES = \
+	$(test_intercept) \
+	%D%/test_channel_processor.c \
+	tests/support/fake_channel.c \
+	tests/support/fake_channel.h \
+	tests/support/select.c \
+	tests/support/select.h
+tests_unit_test_channel_processor_LDADD = $(AGENT_LIBS)
+tests_unit_test_selectors_SOURCES = %D%/test_selectors.c $(test_select)
+tests_unit_test_selectors_LDADD = $(AGENT_LIBS)
