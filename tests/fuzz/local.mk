@@ -4,7 +4,7 @@
 #     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make check-programs
 #     tests/fuzz/fuzz_X -max_len=4096 new-corpus ../tests/fuzz/corpus/X
 # Corpora whose files come from a script: tests/fuzz/make_corpus.py.
-EXTRA_DIST += %D%/corpus %D%/make_corpus.py
+EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py
 
 fuzz_walk = \
 	%D%/fuzz_walk.c \
