@@ -1,6 +1,8 @@
 /* builtin.c - the catalogue as arrays, and how to find a part in it. */
 #include "agent/builtin.h"
 
+#include "agent/core/component_report.h"
+
 #define BUILTIN_ENTRY(name) &name.base,
 
 static const ComponentType *const sources[] = { BUILTIN_SOURCES(BUILTIN_ENTRY) NULL };
@@ -61,6 +63,12 @@ const MetricSpec *
 builtin_kind_metrics(ComponentKind kind)
 {
     return kinds[kind].metrics;
+}
+
+const MetricSpec *
+builtin_common_metrics(void)
+{
+    return component_report_metrics;
 }
 
 const char **

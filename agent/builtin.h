@@ -53,3 +53,5 @@ const char **builtin_type_names(ComponentKind kind);
 /* Rows and metrics that every part of the kind has; NULL if none. */
 const OptionSpec *builtin_kind_options(ComponentKind kind);
 const MetricSpec *builtin_kind_metrics(ComponentKind kind);
+/* Metrics that every part has, whatever its kind. */
+const MetricSpec *builtin_common_metrics(void);

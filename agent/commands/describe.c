@@ -67,9 +67,10 @@ print_metrics(const char *title, const MetricSpec *rows)
     printf("\n%s:\n", title);
     for (const MetricSpec *row = rows; row->name != NULL; row++) {
         g_autofree char *facts = describe_metric_facts(row);
+        g_autofree char *help = describe_metric_help(row);
 
         printf("  %s (%s)\n", row->name, facts);
-        print_wrapped(8, row->help);
+        print_wrapped(8, help);
     }
 }
 
@@ -127,6 +128,7 @@ describe_type(ComponentKind kind, const ComponentType *type)
     print_options(kind_options, builtin_kind_options(kind));
     print_metrics(own_metrics, type->metrics);
     print_metrics(kind_metrics, builtin_kind_metrics(kind));
+    print_metrics("Metrics of every part", builtin_common_metrics());
     return EXIT_OK;
 }
 

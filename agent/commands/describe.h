@@ -19,5 +19,7 @@ const char *describe_purpose_of_kind(ComponentKind kind); /* "bring events in", 
 char *describe_values(const OptionSpec *row);
 /* The same with the default: "size: 4KiB or more; default 128MiB". (transfer full) */
 char *describe_facts(const OptionSpec *row);
+/* What a metric counts, and the values of its label if it has one. (transfer full) */
+char *describe_metric_help(const MetricSpec *row);
 /* "counter by reason; in Flume's JSON: EventReceivedCount". (transfer full) */
 char *describe_metric_facts(const MetricSpec *row);

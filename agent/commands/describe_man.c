@@ -59,9 +59,10 @@ append_metrics(GString *roff, const MetricSpec *rows)
 {
     for (const MetricSpec *row = rows; row != NULL && row->name != NULL; row++) {
         g_autofree char *facts = describe_metric_facts(row);
+        g_autofree char *help = describe_metric_help(row);
 
         append_term(roff, row->name, facts);
-        append_line(roff, row->help);
+        append_line(roff, help);
     }
 }
 
@@ -103,5 +104,7 @@ describe_as_man(void)
     append_options(roff, agent_options);
     for (ComponentKind kind = 0; kind < N_COMPONENT_KINDS; kind++)
         append_kind(roff, kind);
+    g_string_append(roff, ".SH METRICS OF EVERY PART\n");
+    append_metrics(roff, builtin_common_metrics());
     return g_string_free(roff, FALSE);
 }

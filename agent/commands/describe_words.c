@@ -81,6 +81,17 @@ describe_facts(const OptionSpec *row)
 }
 
 char *
+describe_metric_help(const MetricSpec *row)
+{
+    g_autofree char *values = NULL;
+
+    if (row->label == NULL)
+        return g_strdup(row->help);
+    values = g_strjoinv(", ", (char **) row->values);
+    return g_strdup_printf("%s Values of %s: %s.", row->help, row->label, values);
+}
+
+char *
 describe_metric_facts(const MetricSpec *row)
 {
     static const char *const kinds[] = {

@@ -29,7 +29,7 @@ def files():
     tracked = subprocess.run(["git", "-C", top, "ls-files"], capture_output=True, text=True)
     if tracked.returncode == 0 and tracked.stdout:
         return [pathlib.Path(name) for name in tracked.stdout.splitlines()]
-    return [p.relative_to(top) for p in top.rglob("*") if p.is_file() and not p.relative_to(top).parts[0].startswith("build")]
+    return [p.relative_to(top) for p in top.rglob("*") if p.is_file() and not p.relative_to(top).parts[0].startswith(("build", "_"))]
 
 
 checked = 0
