@@ -24,27 +24,26 @@ folder_mode(const FileRules *rules)
 }
 
 void
-file_directory_sync(const FileRules *rules, int directory)
+file_directory_sync(int directory)
 {
     /* Some file systems cannot; a real failure shows at the file's own sync. */
-    if (rules->sync != FILE_SYNC_NEVER)
-        (void) fsync(directory);
+    (void) fsync(directory);
 }
 
 /* The new folders and the entries that lead to them. */
 static void
-sync_parents(const FileRules *rules, const char *path)
+sync_parents(const char *path)
 {
     g_autofree char *parent = g_path_get_dirname(path);
     int directory;
 
     directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
-        file_directory_sync(rules, directory);
+        file_directory_sync(directory);
         close(directory);
     }
     if (!g_str_equal(parent, path))
-        sync_parents(rules, parent);
+        sync_parents(parent);
 }
 
 static int
@@ -56,7 +55,8 @@ open_base(const FileRules *rules, gboolean create, GError **error)
     if (number == ENOENT && create) {
         number = g_mkdir_with_parents(rules->base, (int) folder_mode(rules)) == 0 ? 0 : errno;
         if (number == 0) {
-            sync_parents(rules, rules->base);
+            if (rules->sync != FILE_SYNC_NEVER)
+                sync_parents(rules->base);
             directory = open(rules->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
             number = directory < 0 ? errno : 0;
         }
@@ -77,7 +77,8 @@ step_into(const FileRules *rules, int parent, const char *name, gboolean create)
         return directory;
     if (mkdirat(parent, name, folder_mode(rules)) != 0 && errno != EEXIST)
         return -1;
-    file_directory_sync(rules, parent);
+    if (rules->sync != FILE_SYNC_NEVER)
+        file_directory_sync(parent);
     return openat(parent, name, flags);
 }
 

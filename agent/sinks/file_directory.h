@@ -17,8 +17,8 @@
 /* Descriptor of base/relative, -1 with an error and errno; create makes what is missing. */
 int file_directory_open(const FileRules *rules, const char *relative, GError **error);
 int file_directory_create(const FileRules *rules, const char *relative, GError **error);
-/* Makes new and renamed entries last, where the rules ask for sync. */
-void file_directory_sync(const FileRules *rules, int directory);
+/* Makes new and renamed entries last. */
+void file_directory_sync(int directory);
 
 /* A new name of prefix, time and the next count: "apps-20240131T101500Z-000001". The file exists
  * afterwards with suffix and FILE_TMP, is empty and locked. Its descriptor, -1 with errno set. */

@@ -174,20 +174,35 @@ sync_or_report(FilePool *self, FileWriter *file)
     component_report(self->owner, REPORT_DESTINATION, file->path, detail);
 }
 
+static gboolean
+finish_and_publish(FilePool *self, FileWriter *file, GError **error)
+{
+    if (!file_writer_finish(file, error))
+        return FALSE;
+    if (self->rules->sync != FILE_SYNC_NEVER)
+        sync_or_report(self, file);
+    return file_writer_publish(file, error);
+}
+
 gboolean
 file_pool_roll(FilePool *self, FileWriter *file, FileRoll reason, GError **error)
 {
-    gboolean finished = file_writer_finish(file, error);
+    g_autoptr(GError) failure = NULL;
 
-    if (finished && self->rules->sync != FILE_SYNC_NEVER)
-        sync_or_report(self, file);
-    if (!finished || !file_writer_publish(file, error)) {
-        file->retry_us = self->now_us + RETRY_US;
-        schedule(self, file->retry_us);
-        return FALSE;
+    if (finish_and_publish(self, file, &failure)) {
+        end_as(self, file, reason);
+        return TRUE;
     }
-    end_as(self, file, reason);
-    return TRUE;
+    if (file->broken) {
+        /* It takes nothing any more, and events must not wait for it: the next start ends it. */
+        component_report(self->owner, REPORT_DESTINATION, file->path, failure->message);
+        file_pool_give_up(self, file);
+        return TRUE;
+    }
+    file->retry_us = self->now_us + RETRY_US;
+    schedule(self, file->retry_us);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
 }
 
 void

@@ -225,8 +225,8 @@ recover_folder(Recovery *self, int directory, guint level, const char *path)
     names = names_in(stream);
     for (guint i = 0; i < names->len; i++)
         recover_entry(self, directory, level, g_ptr_array_index(names, i), path);
-    if (self->n_ended > n_before)
-        file_directory_sync(self->rules, directory);
+    if (self->n_ended > n_before && self->rules->sync != FILE_SYNC_NEVER)
+        file_directory_sync(directory);
     closedir(stream);
 }
 
@@ -248,10 +248,10 @@ file_recovery_run(const FileRules *rules, const FileTemplate *directory, const F
     g_regex_unref(self.file);
     metric_add(owner->part_metrics, FILE_METRIC_RECOVERED, self.n_ended);
     if (self.n_ended > 0) {
-        g_autofree char *detail =
-            g_strdup_printf("%u files that were left in use are ended; %" G_GUINT64_FORMAT
-                            " bytes behind their last whole records were cut off",
-                            self.n_ended, self.n_cut);
+        g_autofree char *detail = g_strdup_printf(
+            "left-over files ended: %u; bytes cut off behind their last whole records: "
+            "%" G_GUINT64_FORMAT,
+            self.n_ended, self.n_cut);
 
         component_report(owner, REPORT_RECOVERED, rules->base, detail);
     }

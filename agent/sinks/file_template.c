@@ -365,7 +365,8 @@ pattern_of(const FileTemplate *self, guint first, guint end, gsize limit)
     loose = length > limit;
     for (guint i = first; i < end; i++) {
         const Piece *piece = &g_array_index(self->pieces, Piece, i);
-        gboolean fixed = piece->kind == PIECE_TEXT && !(end - first > 1 && *piece->text == '.');
+        gboolean fixed = piece->kind == PIECE_TEXT &&
+                         (end - first == 1 || strspn(piece->text, ".") < piece->length);
         g_autofree char *escaped = fixed ? g_regex_escape_string(piece->text, -1) : NULL;
 
         if (loose && i > first)

@@ -95,8 +95,7 @@ file_writer_new(const FileRules *rules, const char *key, guint *count, GError **
     self->fd =
         file_directory_add(directory, rules, prefix != NULL ? prefix + 1 : key, count, &self->stem);
     number = errno;
-    if (self->fd >= 0)
-        file_directory_sync(rules, directory);
+    self->unlisted = TRUE;
     close(directory);
     if (self->fd < 0) {
         file_error_set(error, number, "create a file for", path);
@@ -331,6 +330,18 @@ file_writer_unpark(FileWriter *self, GError **error)
     return TRUE;
 }
 
+static void
+sync_folder(FileWriter *self)
+{
+    int directory = open_folder(self, NULL);
+
+    if (directory < 0)
+        return;
+    file_directory_sync(directory);
+    close(directory);
+    self->unlisted = FALSE;
+}
+
 gboolean
 file_writer_sync(FileWriter *self, GError **error)
 {
@@ -346,6 +357,8 @@ file_writer_sync(FileWriter *self, GError **error)
         file_error_set(&failure, errno, "sync", self->path);
     if (fd >= 0 && fd != self->fd)
         close(fd);
+    if (failure == NULL && self->unlisted)
+        sync_folder(self);
     if (failure == NULL)
         return TRUE;
     self->broken = TRUE;
@@ -365,21 +378,17 @@ rename_in(FileWriter *self, int directory, GError **error)
         file_error_set(error, errno, "rename", self->path);
         return FALSE;
     }
-    file_directory_sync(self->rules, directory);
+    /* A new name that does not last leaves FILE_TMP, and the next start ends that. */
+    if (self->rules->sync == FILE_SYNC_BATCH)
+        file_directory_sync(directory);
     return TRUE;
 }
 
 gboolean
 file_writer_finish(FileWriter *self, GError **error)
 {
-    g_autoptr(GError) failure = NULL;
-
     g_assert(self->n_staged == 0 && self->records->len == 0);
-    /* A broken file takes its end or not: it is given up in any case. */
-    if (self->fd < 0 || complete(self, &failure) || self->broken)
-        return TRUE;
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return FALSE;
+    return self->fd < 0 || complete(self, error);
 }
 
 gboolean

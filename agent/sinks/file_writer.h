@@ -24,8 +24,9 @@ typedef struct {
     guint64 committed;
     guint64 n_events; /* committed */
     guint64 n_staged;
-    gboolean dirty;  /* written since the last sync */
-    gboolean broken; /* no more bytes into this file */
+    gboolean dirty;    /* written since the last sync */
+    gboolean unlisted; /* its folder was not synced since it was made */
+    gboolean broken;   /* no more bytes into this file */
 
     gint64 opened_us; /* for the pool: monotonic times, and its lists */
     gint64 used_us;
@@ -46,7 +47,7 @@ guint64 file_writer_size(const FileWriter *self);
 gboolean file_writer_spill(FileWriter *self, GError **error);
 /* Gives it everything, readable from then on whatever happens to this process. */
 gboolean file_writer_flush(FileWriter *self, GError **error);
-/* To the disk. After a failure the file is broken: a second sync would lie. */
+/* To the disk, the name too. After a failure the file is broken: a second sync would lie. */
 gboolean file_writer_sync(FileWriter *self, GError **error);
 void file_writer_commit(FileWriter *self);
 /* FALSE: the file could not be cut; it is broken, and holds events that will come again. */

@@ -12,6 +12,13 @@ unit_tests = \
 	%D%/test_endpoint \
 	%D%/test_event_bytes \
 	%D%/test_event_edit \
+	%D%/test_file_codec \
+	%D%/test_file_faults \
+	%D%/test_file_format \
+	%D%/test_file_recovery \
+	%D%/test_file_sink \
+	%D%/test_file_template \
+	%D%/test_file_time \
 	%D%/test_header_interceptors \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
@@ -50,6 +57,17 @@ test_events = tests/support/events.c tests/support/events.h
 test_intercept = $(test_events) $(test_part) tests/support/intercept.c tests/support/intercept.h
 test_select = $(test_events) tests/support/select.c tests/support/select.h
 
+decoder = \
+	tests/support/decoder.c \
+	tests/support/decoder.h
+event_maker = \
+	tests/support/event_maker.c \
+	tests/support/event_maker.h
+file_sink_harness = \
+	$(event_maker) \
+	tests/support/file_sink_harness.c \
+	tests/support/file_sink_harness.h
+FILE_SINK_LIBS = libagent.a $(BASE_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests) %D%/test_option_types.sh
 EXTRA_DIST += %D%/test_option_types.sh
@@ -137,3 +155,23 @@ tests_unit_test_channel_processor_SOURCES = \
 tests_unit_test_channel_processor_LDADD = $(AGENT_LIBS)
 tests_unit_test_selectors_SOURCES = %D%/test_selectors.c $(test_select)
 tests_unit_test_selectors_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_format_SOURCES = $(event_maker) %D%/test_file_format.c
+tests_unit_test_file_format_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_file_template_SOURCES = $(event_maker) %D%/test_file_template.c
+tests_unit_test_file_template_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
+tests_unit_test_file_time_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_file_codec_SOURCES = $(decoder) %D%/test_file_codec.c
+tests_unit_test_file_codec_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+tests_unit_test_file_codec_LDADD = $(FILE_SINK_LIBS)
+tests_unit_test_file_sink_SOURCES = $(file_sink_harness) %D%/test_file_sink.c
+tests_unit_test_file_sink_LDADD = $(FILE_SINK_LIBS)
+tests_unit_test_file_faults_SOURCES = \
+	$(decoder) $(file_sink_harness) tests/support/fault.c tests/support/fault.h %D%/test_file_faults.c
+tests_unit_test_file_faults_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+tests_unit_test_file_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=write,--wrap=fdatasync,--wrap=ftruncate \
+	-Wl,--wrap=renameat2,--wrap=linkat,--wrap=openat
+tests_unit_test_file_faults_LDADD = $(FILE_SINK_LIBS)
+tests_unit_test_file_recovery_SOURCES = $(decoder) $(file_sink_harness) %D%/test_file_recovery.c
+tests_unit_test_file_recovery_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+tests_unit_test_file_recovery_LDADD = $(FILE_SINK_LIBS)
