@@ -186,22 +186,29 @@ buffer_pool_unref(BufferPool *self)
 
 /* ---- trimming ---- */
 
-/* What was idle all through the interval was not needed in it. */
-static gboolean
-trim_unused(gpointer data)
+void
+buffer_pool_trim_unused(BufferPool *self)
 {
-    BufferPool *self = data;
     GQueue gone = G_QUEUE_INIT;
-    GSource *timer = NULL;
 
     g_mutex_lock(&self->lock);
     for (guint i = 0; i < N_CLASSES; i++)
         take_longest_idle(self, &self->classes[i], self->classes[i].least, &gone);
+    g_mutex_unlock(&self->lock);
+    free_all(&gone);
+}
+
+static gboolean
+trim_at_interval(gpointer data)
+{
+    BufferPool *self = data;
+    GSource *timer = NULL;
+
+    buffer_pool_trim_unused(self);
+    g_mutex_lock(&self->lock);
     if (self->idle_bytes == 0)
         timer = forget_timer(self);
     g_mutex_unlock(&self->lock);
-
-    free_all(&gone);
     if (!timer)
         return G_SOURCE_CONTINUE;
     g_source_unref(timer);
@@ -216,7 +223,7 @@ ensure_timer(BufferPool *self)
         return;
     self->timer = g_timeout_source_new_seconds(TRIM_INTERVAL_S);
     g_atomic_ref_count_inc(&self->refs);
-    g_source_set_callback(self->timer, trim_unused, self, drop_reference);
+    g_source_set_callback(self->timer, trim_at_interval, self, drop_reference);
     g_source_set_static_name(self->timer, "buffer-pool-trim");
     g_source_attach(self->timer, NULL);
 }

@@ -2,8 +2,8 @@
  * Thread-safe.
  *
  * Sizes are rounded up to classes at most a quarter apart. Idle buffers are bounded by max_idle
- * bytes and given back to the system after two seconds without use (by a timer on the default
- * GMainContext, which exists only while something is idle). */
+ * bytes and given back to the system after two to four seconds without use (by a timer on the
+ * default GMainContext, which exists only while something is idle). */
 #pragma once
 
 #include <glib.h>
@@ -24,7 +24,8 @@ Buffer *buffer_pool_get(BufferPool *self,
                         gsize size); /* (transfer full) at least size bytes, not zeroed */
 void buffer_release(Buffer *self);   /* any thread */
 gsize buffer_pool_idle_bytes(BufferPool *self);
-void buffer_pool_trim(BufferPool *self); /* frees what is idle now */
+void buffer_pool_trim(BufferPool *self);        /* frees what is idle now */
+void buffer_pool_trim_unused(BufferPool *self); /* what was idle ever since the last call */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BufferPool, buffer_pool_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Buffer, buffer_release)

@@ -130,7 +130,8 @@ few_headers_check(const guint8 *at, const guint8 *end, guint count)
     return at;
 }
 
-/* Many: the bytes first, then the keys, so that a set is made only for headers that are there. */
+/* Many: the bytes first, then the keys, so that a set is made only for headers that are there,
+ * whatever the count claims. */
 static const guint8 *
 many_headers_check(const guint8 *first, const guint8 *end, guint count)
 {
@@ -156,8 +157,6 @@ headers_check(const guint8 *at, const guint8 *end)
     if (!at || count == 0)
         return at;
     if (at == end || *at++ != STRING_TO_STRING)
-        return NULL;
-    if (count > (gsize) (end - at) / 2)
         return NULL;
     return count <= EVENT_KEYS_FEW ? few_headers_check(at, end, count)
                                    : many_headers_check(at, end, count);

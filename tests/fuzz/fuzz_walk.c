@@ -43,9 +43,7 @@ static const struct {
     { "an integer is over-long", NOT_ASKED },
     /* Passing over a string that it cannot read, it frees a pointer that it never set. */
     { "the frame ends too early", NOT_ASKED },
-    /* It copies 2 GB and more from nowhere. */
-    { "a length is negative", NOT_ASKED },
-    /* The same; or it allocates what is claimed, or overflows the stack. */
+    /* The same; or it allocates what is claimed, copies a negative length, overflows the stack. */
     { "a length goes past the end of the frame", NOT_ASKED },
     { "a container claims more than the frame can hold", NOT_ASKED },
     { "values are nested more than 64 deep", NOT_ASKED },

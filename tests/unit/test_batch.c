@@ -74,6 +74,30 @@ test_a_frame_filled_less_than_half_is_copied_and_its_buffer_goes_back(void)
     assert_bodies(batch, 30);
 }
 
+/* One event of exactly so many bytes, in a buffer of 512. */
+static Batch *
+batch_in_512(BufferPool *pool, gsize n_bytes)
+{
+    Buffer *buffer = buffer_pool_get(pool, 512);
+    g_autofree guint8 *body = g_malloc0(n_bytes - 6);
+    guint32 offsets[] = { 0, (guint32) n_bytes };
+
+    g_assert_true(event_bytes_write(buffer->data, NULL, 0, byte_span(body, n_bytes - 6)) ==
+                  buffer->data + n_bytes);
+    return batch_new_from_buffer(buffer, offsets, 1);
+}
+
+static void
+test_half_filled_is_filled_enough(void)
+{
+    g_autoptr(BufferPool) pool = buffer_pool_new(1 << 20);
+    g_autoptr(Batch) half = batch_in_512(pool, 256);
+    g_autoptr(Batch) less = batch_in_512(pool, 255);
+
+    g_assert_nonnull(half->buffer);
+    g_assert_null(less->buffer);
+}
+
 static void
 test_a_batch_gives_its_buffer_back_with_the_last_reference(void)
 {
@@ -192,6 +216,7 @@ main(int argc, char **argv)
                     test_a_frame_that_is_filled_is_kept_and_not_copied);
     g_test_add_func("/batch/a-frame-filled-less-than-half-is-copied",
                     test_a_frame_filled_less_than_half_is_copied_and_its_buffer_goes_back);
+    g_test_add_func("/batch/half-filled-is-filled-enough", test_half_filled_is_filled_enough);
     g_test_add_func("/batch/a-batch-gives-its-buffer-back-with-the-last-reference",
                     test_a_batch_gives_its_buffer_back_with_the_last_reference);
     g_test_add_func("/batch/a-batch-of-no-events-holds-nothing",

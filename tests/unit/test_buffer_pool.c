@@ -64,6 +64,21 @@ test_trimming_frees_what_is_idle(void)
 }
 
 static void
+test_only_what_was_idle_all_the_time_is_unused(void)
+{
+    g_autoptr(BufferPool) pool = buffer_pool_new(1 << 20);
+
+    buffer_release(buffer_pool_get(pool, 1000));
+    buffer_release(buffer_pool_get(pool, 200000));
+    buffer_pool_trim_unused(pool);
+    g_assert_cmpuint(buffer_pool_idle_bytes(pool), >, 200000);
+    buffer_release(buffer_pool_get(pool, 1000));
+    buffer_pool_trim_unused(pool);
+
+    g_assert_cmpuint(buffer_pool_idle_bytes(pool), ==, 1024);
+}
+
+static void
 test_a_buffer_outlives_its_pool(void)
 {
     BufferPool *pool = buffer_pool_new(1 << 20);
@@ -137,6 +152,8 @@ main(int argc, char **argv)
     g_test_add_func("/buffer-pool/idle-bytes-stay-within-their-bound",
                     test_idle_bytes_stay_within_their_bound);
     g_test_add_func("/buffer-pool/trimming-frees-what-is-idle", test_trimming_frees_what_is_idle);
+    g_test_add_func("/buffer-pool/only-what-was-idle-all-the-time-is-unused",
+                    test_only_what_was_idle_all_the_time_is_unused);
     g_test_add_func("/buffer-pool/a-buffer-outlives-its-pool", test_a_buffer_outlives_its_pool);
     g_test_add_func("/buffer-pool/what-is-idle-goes-back-to-the-system-by-itself",
                     test_what_is_idle_goes_back_to_the_system_by_itself);

@@ -233,6 +233,58 @@ test_of_a_repeated_key_the_last_header_stays(void)
     keep_last(100000, 99999);
 }
 
+/* Random headers of few different keys, whose values look like headers themselves: a set that
+ * reads a header where none stands any more finds one there. */
+static guint8 *
+build_lookalikes(guint n_headers, GHashTable *last_values, guint8 **ret_end)
+{
+    guint8 *event = g_malloc(32 + (gsize) n_headers * 16);
+    guint8 *out = event_bytes_begin(event, n_headers);
+
+    for (guint i = 0; i < n_headers; i++) {
+        guint8 key = (guint8) g_test_rand_int_range(1, 60);
+        guint8 value[12];
+        gsize length = (gsize) g_test_rand_int_range(0, 6) * 2;
+
+        for (gsize at = 0; at < length; at += 2) {
+            value[at] = 1;
+            value[at + 1] = (guint8) g_test_rand_int_range(1, 60);
+        }
+        out = event_bytes_put_header(out, byte_span(&key, 1), byte_span(value, length));
+        g_hash_table_insert(last_values, GUINT_TO_POINTER(key), g_bytes_new(value, length));
+    }
+    *ret_end = out;
+    return event;
+}
+
+static void
+test_headers_that_look_like_others_are_kept_apart(void)
+{
+    for (guint round = 0; round < 3000; round++) {
+        g_autoptr(GHashTable) last_values =
+            g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) g_bytes_unref);
+        guint8 *out;
+        g_autofree guint8 *event = build_lookalikes(100, last_values, &out);
+        EventView view;
+        EventHeaderIter iter;
+        EventHeader header;
+
+        out = event_bytes_end(event_bytes_keep_last_headers(event, out), TEXT(""));
+        event_view_init(&view, event, (gsize) (out - event));
+
+        g_assert_cmpuint(view.n_headers, ==, g_hash_table_size(last_values));
+        event_header_iter_init(&iter, &view);
+        while (event_header_iter_next(&iter, &header)) {
+            GBytes *value =
+                g_hash_table_lookup(last_values, GUINT_TO_POINTER((guint) header.key.data[0]));
+
+            g_assert_nonnull(value);
+            g_assert_cmpmem(header.value.data, header.value.length, g_bytes_get_data(value, NULL),
+                            g_bytes_get_size(value));
+        }
+    }
+}
+
 static void
 test_a_million_tiny_keys_take_linear_time(void)
 {
@@ -281,6 +333,8 @@ main(int argc, char **argv)
                     test_a_key_twice_is_not_canonical_however_many_there_are);
     g_test_add_func("/event-bytes/of-a-repeated-key-the-last-header-stays",
                     test_of_a_repeated_key_the_last_header_stays);
+    g_test_add_func("/event-bytes/headers-that-look-like-others-are-kept-apart",
+                    test_headers_that_look_like_others_are_kept_apart);
     g_test_add_func("/event-bytes/a-million-tiny-keys-take-linear-time",
                     test_a_million_tiny_keys_take_linear_time);
     return g_test_run();

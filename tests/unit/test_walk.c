@@ -127,6 +127,27 @@ test_nul_and_bytes_that_are_no_text_pass_unchanged(void)
 }
 
 static void
+test_empty_is_not_absent(void)
+{
+    for (WireProtocol protocol = WIRE_COMPACT; protocol <= WIRE_BINARY_OLD; protocol++) {
+        g_autoptr(ThriftWriter) writer = walk_probe_begin(protocol, "append");
+        g_auto(Walk) walk = { 0 };
+
+        walk_init(&walk);
+        thrift_writer_field(writer, WIRE_TYPE_STRUCT, 1);
+        thrift_writer_open(writer);
+        thrift_writer_headers(writer, 0, NULL);
+        thrift_writer_body(writer, TEXT(""));
+        thrift_writer_stop(writer);
+        thrift_writer_stop(writer);
+        g_assert_cmpint(walk_probe_run(&walk, writer), ==, WALK_GOOD);
+
+        g_assert_cmpuint(walk_probe_event(&walk, 0).n_headers, ==, 0);
+        walk_probe_assert_body(&walk, 0, TEXT(""));
+    }
+}
+
+static void
 test_the_last_of_a_repeated_header_key_wins(void)
 {
     const char *const texts[] = { "k", "1", "other", "o", "k", "2", "k", "3" };
@@ -336,6 +357,7 @@ main(int argc, char **argv)
     g_test_add_func("/walk/single", test_a_single_append_is_one_event);
     g_test_add_func("/walk/unknown-fields", test_unknown_fields_and_another_order_are_written_anew);
     g_test_add_func("/walk/nul", test_nul_and_bytes_that_are_no_text_pass_unchanged);
+    g_test_add_func("/walk/empty", test_empty_is_not_absent);
     g_test_add_func("/walk/repeated-key", test_the_last_of_a_repeated_header_key_wins);
     g_test_add_func("/walk/repeated-field", test_the_last_of_a_repeated_field_wins_as_a_whole);
     g_test_add_func("/walk/repeated-list", test_the_last_of_a_repeated_list_wins_as_a_whole);

@@ -242,6 +242,16 @@ write_batch_of_strings(ThriftWriter *writer)
     thrift_writer_stop(writer);
 }
 
+/* Its bytes would do for an event. */
+static void
+write_batch_of_strings_that_look_like_events(ThriftWriter *writer)
+{
+    thrift_writer_field(writer, WIRE_TYPE_LIST, 1);
+    thrift_writer_list(writer, WIRE_TYPE_STRING, 1);
+    thrift_writer_event(writer, "x");
+    thrift_writer_stop(writer);
+}
+
 static void
 write_batch_that_claims_more(ThriftWriter *writer)
 {
@@ -256,6 +266,7 @@ test_what_cannot_be_trusted_is_malformed(void)
 {
     assert_verdict(WALK_MALFORMED, "append", write_single_then_a_byte_more);
     assert_verdict(WALK_MALFORMED, "appendBatch", write_batch_of_strings);
+    assert_verdict(WALK_MALFORMED, "appendBatch", write_batch_of_strings_that_look_like_events);
     assert_verdict(WALK_MALFORMED, "appendBatch", write_batch_that_claims_more);
 }
 

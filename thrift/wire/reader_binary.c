@@ -1,18 +1,8 @@
-/* reader_binary.c - Thrift's binary protocol: fixed sizes, big-endian. */
+/* reader_binary.c - Thrift's binary protocol: fixed sizes, big-endian. Its lengths and counts are
+ * signed; read as unsigned, a negative one is larger than any frame. */
 #include "thrift/wire/reader.h"
 
 #include <glib.h>
-
-/* Thrift's lengths and counts are signed. */
-static gboolean
-read_size(WireCursor *cursor, guint32 *ret_size)
-{
-    if (!wire_cursor_read_be32(cursor, ret_size))
-        return FALSE;
-    if (*ret_size > G_MAXINT32)
-        return wire_cursor_fail(cursor, "a length is negative");
-    return TRUE;
-}
 
 static gboolean
 is_known(guint8 type)
@@ -56,7 +46,8 @@ binary_read_string(WireCursor *cursor, ByteSpan *ret_span)
 {
     guint32 length;
 
-    return read_size(cursor, &length) && wire_cursor_read_span(cursor, length, ret_span);
+    return wire_cursor_read_be32(cursor, &length) &&
+           wire_cursor_read_span(cursor, length, ret_span);
 }
 
 static gboolean
@@ -77,7 +68,7 @@ binary_read_integer(WireCursor *cursor, WireType type, gint64 *ret_value)
 static gboolean
 binary_read_list(WireCursor *cursor, WireType *ret_element, guint32 *ret_count)
 {
-    return read_element_type(cursor, ret_element) && read_size(cursor, ret_count) &&
+    return read_element_type(cursor, ret_element) && wire_cursor_read_be32(cursor, ret_count) &&
            wire_reader_check_list(&wire_reader_binary, cursor, *ret_element, *ret_count);
 }
 
@@ -85,7 +76,7 @@ static gboolean
 binary_read_map(WireCursor *cursor, WireType *ret_key, WireType *ret_value, guint32 *ret_count)
 {
     return read_element_type(cursor, ret_key) && read_element_type(cursor, ret_value) &&
-           read_size(cursor, ret_count) &&
+           wire_cursor_read_be32(cursor, ret_count) &&
            wire_reader_check_map(&wire_reader_binary, cursor, *ret_key, *ret_value, *ret_count);
 }
 
