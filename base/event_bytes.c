@@ -1,15 +1,11 @@
-/* event_bytes.c - the canonical bytes of one event: check, view, build. */
+/* event_bytes.c - the canonical bytes of one event: view and build. */
 #include "base/event_bytes.h"
 
 #include <glib.h>
 #include <string.h>
 
+#include "base/event_encoding.h"
 #include "base/event_keys.h"
-
-#define HEADERS_FIELD 0x1b /* field 1, map */
-#define BODY_FIELD 0x18    /* field 2 after field 1, binary */
-#define STRING_TO_STRING 0x88
-#define STOP 0x00
 
 /* ---- varints ---- */
 
@@ -36,37 +32,6 @@ varint_write(guint8 *out, guint32 value)
     return out;
 }
 
-/* NULL unless a minimal varint of at most 31 bits ends before end: longer ones are negative
- * lengths to Thrift. */
-static const guint8 *
-varint_check_long(const guint8 *at, const guint8 *end, guint32 *ret_value)
-{
-    guint32 value = 0;
-
-    for (guint shift = 0; shift < 35 && at < end; shift += 7) {
-        guint8 byte = *at++;
-
-        value |= (guint32) (byte & 0x7f) << shift;
-        if (byte & 0x80)
-            continue;
-        if (byte == 0 || (shift == 28 && byte > 7))
-            return NULL;
-        *ret_value = value;
-        return at;
-    }
-    return NULL;
-}
-
-static inline const guint8 *
-varint_check(const guint8 *at, const guint8 *end, guint32 *ret_value)
-{
-    if (G_LIKELY(at < end && *at < 0x80)) {
-        *ret_value = *at;
-        return at + 1;
-    }
-    return varint_check_long(at, end, ret_value);
-}
-
 /* For bytes that have been checked. */
 static inline const guint8 *
 varint_read(const guint8 *at, guint32 *ret_value)
@@ -80,18 +45,6 @@ varint_read(const guint8 *at, guint32 *ret_value)
 }
 
 static inline const guint8 *
-span_check(const guint8 *at, const guint8 *end, ByteSpan *ret_span)
-{
-    guint32 length;
-
-    at = varint_check(at, end, &length);
-    if (G_UNLIKELY(!at || length > (gsize) (end - at)))
-        return NULL;
-    *ret_span = byte_span(at, length);
-    return at + length;
-}
-
-static inline const guint8 *
 span_read(const guint8 *at, ByteSpan *ret_span)
 {
     guint32 length;
@@ -99,85 +52,6 @@ span_read(const guint8 *at, ByteSpan *ret_span)
     at = varint_read(at, &length);
     *ret_span = byte_span(at, length);
     return at + length;
-}
-
-/* ---- check ---- */
-
-static inline gboolean
-key_is_new(const ByteSpan *keys, guint n_keys, ByteSpan key)
-{
-    for (guint i = 0; i < n_keys; i++)
-        if (G_UNLIKELY(byte_span_equal(keys[i], key)))
-            return FALSE;
-    return TRUE;
-}
-
-/* A few headers: every key is compared with those before it. */
-static const guint8 *
-few_headers_check(const guint8 *at, const guint8 *end, guint count)
-{
-    ByteSpan keys[EVENT_KEYS_FEW];
-    ByteSpan value;
-
-    for (guint i = 0; i < count; i++) {
-        at = span_check(at, end, &keys[i]);
-        if (!at || !key_is_new(keys, i, keys[i]))
-            return NULL;
-        at = span_check(at, end, &value);
-        if (!at)
-            return NULL;
-    }
-    return at;
-}
-
-/* Many: the bytes first, then the keys, so that a set is made only for headers that are there,
- * whatever the count claims. */
-static const guint8 *
-many_headers_check(const guint8 *first, const guint8 *end, guint count)
-{
-    const guint8 *at = first;
-    ByteSpan span;
-
-    for (guint i = 0; i < count; i++) {
-        at = span_check(at, end, &span);
-        if (at)
-            at = span_check(at, end, &span);
-        if (!at)
-            return NULL;
-    }
-    return event_keys_are_distinct(first, count) ? at : NULL;
-}
-
-static inline const guint8 *
-headers_check(const guint8 *at, const guint8 *end)
-{
-    guint32 count;
-
-    at = varint_check(at, end, &count);
-    if (!at || count == 0)
-        return at;
-    if (at == end || *at++ != STRING_TO_STRING)
-        return NULL;
-    return count <= EVENT_KEYS_FEW ? few_headers_check(at, end, count)
-                                   : many_headers_check(at, end, count);
-}
-
-gsize
-event_bytes_check(const guint8 *data, gsize length)
-{
-    const guint8 *at = data;
-    const guint8 *end = data + MIN(length, G_MAXINT32);
-    ByteSpan body;
-
-    if (length == 0 || *at++ != HEADERS_FIELD)
-        return 0;
-    at = headers_check(at, end);
-    if (!at || at == end || *at++ != BODY_FIELD)
-        return 0;
-    at = span_check(at, end, &body);
-    if (!at || at == end || *at++ != STOP)
-        return 0;
-    return (gsize) (at - data);
 }
 
 /* ---- view ---- */

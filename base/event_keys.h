@@ -1,5 +1,5 @@
 /* event_keys.h - finds repeated keys among the encoded headers of one event, in linear time
- * whatever the keys are. For event_bytes.c only.
+ * whatever the keys are. For event_bytes.c and event_check.c only.
  *
  * headers is where the first key's length stands; count headers follow, all checked. */
 #pragma once

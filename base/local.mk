@@ -15,6 +15,8 @@ libbase_a_SOURCES = \
 	%D%/endpoint_listen.c \
 	%D%/event_bytes.c \
 	%D%/event_bytes.h \
+	%D%/event_check.c \
+	%D%/event_encoding.h \
 	%D%/event_keys.c \
 	%D%/event_keys.h \
 	%D%/file_text.c \

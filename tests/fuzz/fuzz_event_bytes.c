@@ -33,11 +33,28 @@ check_view(const guint8 *data, gsize length)
     g_assert_cmpmem(out, length, data, length);
 }
 
+/* One event after another gives what each gives alone, whatever shape is expected. */
+static void
+check_sequence(const guint8 *data, gsize size)
+{
+    EventShape shape = { 0 };
+    gsize length;
+
+    for (guint i = 0; i < 4; i++)
+        event_bytes_check_next(&shape, data, size);
+    for (; size > 0; data += length, size -= length) {
+        length = event_bytes_check(data, size);
+        g_assert_cmpuint(event_bytes_check_next(&shape, data, size), ==, length);
+        length = MAX(length, 1);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gsize length = event_bytes_check(data, size);
 
+    check_sequence(data, size);
     g_assert_cmpuint(length, <=, size);
     if (length == 0)
         return 0;

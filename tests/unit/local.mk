@@ -11,6 +11,7 @@ unit_tests = \
 	%D%/test_connection \
 	%D%/test_endpoint \
 	%D%/test_event_bytes \
+	%D%/test_event_check \
 	%D%/test_event_edit \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
@@ -82,6 +83,8 @@ tests_unit_test_buffer_pool_SOURCES = %D%/test_buffer_pool.c
 tests_unit_test_buffer_pool_LDADD = $(BASE_LIBS)
 tests_unit_test_event_bytes_SOURCES = %D%/test_event_bytes.c
 tests_unit_test_event_bytes_LDADD = $(BASE_LIBS)
+tests_unit_test_event_check_SOURCES = %D%/test_event_check.c
+tests_unit_test_event_check_LDADD = $(BASE_LIBS)
 tests_unit_test_call_SOURCES = %D%/test_call.c
 tests_unit_test_call_LDADD = $(WIRE_LIBS)
 tests_unit_test_line_reader_SOURCES = %D%/test_line_reader.c

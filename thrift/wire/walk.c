@@ -23,6 +23,7 @@ typedef struct {
     const guint8 *frame;
     WireCursor cursor;
     guint8 *out; /* where the next event goes; NULL while events stay in place */
+    EventShape shape;
     gboolean has_argument;
     gboolean incomplete;
 } Pass;
@@ -144,7 +145,8 @@ walk_event(Pass *self)
     gsize length = 0;
 
     if (self->reader == &wire_reader_compact)
-        length = event_bytes_check(self->cursor.at, wire_cursor_left(&self->cursor));
+        length =
+            event_bytes_check_next(&self->shape, self->cursor.at, wire_cursor_left(&self->cursor));
     if (length == 0)
         return rewrite_event(self);
 
