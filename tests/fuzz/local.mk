@@ -1,7 +1,7 @@
 # A fuzz target is one file, fuzz_X.c, with LLVMFuzzerTestOneInput, and a folder corpus/X. `make check` replays the
 # corpus through it; with --enable-fuzzing (clang) the libFuzzer program tests/fuzz/fuzz_X is built as well:
 #
-#     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make check-programs
+#     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make && make check-programs
 #     tests/fuzz/fuzz_X -max_len=4096 new-corpus ../tests/fuzz/corpus/X
 # Corpora whose files come from a script: tests/fuzz/make_corpus.py.
 EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py
