@@ -1,5 +1,6 @@
 """leat.py - one agent for a story: writes its configuration, starts it, reads its log and metrics, stops it."""
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -11,6 +12,8 @@ import time
 import urllib.error
 import urllib.request
 
+import pytest
+
 TIMEOUT = 20.0  # seconds; only ever reached when something is wrong
 
 Reply = collections.namedtuple("Reply", "status headers text")
@@ -19,6 +22,18 @@ Reply = collections.namedtuple("Reply", "status headers text")
 def program():
     """The leat to test: $LEAT, which `make check` sets, or the one in build/."""
     return os.environ.get("LEAT") or str(pathlib.Path(__file__).resolve().parents[2] / "build" / "leat")
+
+
+@functools.lru_cache
+def is_built_with(library):
+    """Whether this leat has an optional library: libsoup, zlib, zstd."""
+    versions = subprocess.run([program(), "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return f"{library} left out" not in versions
+
+
+def needs(library):
+    """Marks stories that only a leat with this optional library can tell."""
+    return pytest.mark.skipif(not is_built_with(library), reason=f"this leat was built without {library}")
 
 
 def wait_until(condition, what, timeout=TIMEOUT):
@@ -139,7 +154,9 @@ class Leat:
     # ---- addresses ----
 
     def address(self, component):
-        """(host, port) that a source, or "http", is bound to."""
+        """(host, port) that a source, or "http", is bound to. Skips the story if this leat has no HTTP."""
+        if component == "http" and not is_built_with("libsoup"):
+            pytest.skip("this leat was built without libsoup")
         host, port = self.wait_for_log("listening", component=component)["address"].rsplit(":", 1)
         return host.strip("[]"), int(port)
 

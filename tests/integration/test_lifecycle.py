@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from leat import wait_until
+from leat import needs, wait_until
 
 SOAK = bool(os.environ.get("LEAT_SOAK"))
 
@@ -125,6 +125,7 @@ def test_the_service_manager_is_told_of_start_and_stop(leat, tmp_path, abstract)
         assert manager.recv(100) == b"STOPPING=1"
 
 
+@needs("libsoup")
 def test_an_http_port_in_use_refuses_the_start_and_names_it(leat):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = "127.0.0.1:%d" % taken.getsockname()[1]

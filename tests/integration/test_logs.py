@@ -9,9 +9,9 @@ import pytest
 from leat import program
 
 CONFIG = {
-    "agent": {"name": "story", "http": "127.0.0.1:0"},
-    "sources": {"numbers": {"type": "sequence", "rate": 0, "count": 20, "size": 30, "channels": ["buffer"],
-                            "interceptors": []}},
+    "agent": {"name": "story", "http": "off"},
+    "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]},
+                "numbers": {"type": "sequence", "rate": 0, "count": 20, "size": 30, "channels": ["buffer"]}},
     "channels": {"buffer": {"type": "memory"}},
     "sinks": {"show": {"type": "logger", "channel": "buffer", "max-bytes": 5}},
 }
@@ -25,8 +25,8 @@ def test_every_line_of_text_has_time_level_and_thread(leat):
 
     parts = [TEXT_LINE.fullmatch(line) for line in agent.lines]
     assert all(parts), agent.log_text()
-    assert {part[2] for part in parts} == {"main", "lifecycle", "numbers", "show"}
-    assert any(part[3].startswith("listening component=http address=127.0.0.1:") for part in parts)
+    assert {part[2] for part in parts} == {"lifecycle", "numbers", "show"}
+    assert any(part[3].startswith("listening component=apps address=127.0.0.1:") for part in parts)
 
 
 def test_every_line_of_json_is_an_object_with_the_same_four_keys(leat):
@@ -71,7 +71,9 @@ stderr = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 stderr.connect("/run/systemd/journal/stdout")
 agent = subprocess.Popen(sys.argv[1:], stderr=stderr)
 entries.settimeout(10)
-entry = entries.recv(65536)
+entry = b""
+while b"listening" not in entry:
+    entry = entries.recv(65536)
 agent.terminate()
 agent.wait(10)
 print(entry.decode(), end="")
@@ -88,5 +90,5 @@ def test_the_journal_gets_fields(tmp_path):
     shown = subprocess.run([*namespace, 'mount -t tmpfs none /run && exec "$@"', "sh", *command], check=True,
                            stdout=subprocess.PIPE, text=True, timeout=30).stdout.splitlines()
 
-    assert {"SYSLOG_IDENTIFIER=leat", "PRIORITY=6", "LEAT_THREAD=main", "LEAT_COMPONENT=http"} <= set(shown)
-    assert any(re.fullmatch(r"MESSAGE=main: listening component=http address=127.0.0.1:\d+", line) for line in shown)
+    assert {"SYSLOG_IDENTIFIER=leat", "PRIORITY=6", "LEAT_THREAD=lifecycle", "LEAT_COMPONENT=apps"} <= set(shown)
+    assert any(re.fullmatch(r"MESSAGE=lifecycle: listening component=apps address=127.0.0.1:\d+", line) for line in shown)

@@ -6,7 +6,9 @@ import socket
 
 import pytest
 
-from leat import wait_until
+from leat import needs, wait_until
+
+pytestmark = needs("libsoup")
 
 SOURCE_ATTRIBUTES = {
     "Type", "StartTime", "StopTime", "EventReceivedCount", "EventAcceptedCount", "AppendReceivedCount",
