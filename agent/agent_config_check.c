@@ -2,7 +2,6 @@
 #include "agent/agent_config_check.h"
 
 #include <gio/gio.h>
-#include <string.h>
 
 #include "agent/agent_part.h"
 #include "agent/agent_route.h"
@@ -125,70 +124,84 @@ is_section_whole(const YamlNode *root, const char *name)
     return TRUE;
 }
 
-/* Whether the name is this channel's, or may be meant so: a missing one and a misspelling are
- * problems already. */
-static gboolean
-is_meant(const AgentConfig *self, const char *name, const Channel *channel)
+/* Channels that parts of one kind name, or that a misspelling of theirs, which is a problem
+ * already, was probably meant to be. */
+typedef struct {
+    const char **all; /* names of all channels, NULL-terminated */
+    GHashTable *named;
+    gboolean any; /* a part that names none may have meant any */
+} NamedChannels;
+
+static void
+name_channel(NamedChannels *self, const char *name)
 {
-    g_autofree const char **names = agent_config_channel_names(self);
-    const char *nearest;
+    const char *meant = g_strv_contains(self->all, name) ? name : problems_nearest(name, self->all);
 
-    if (name == NULL || strcmp(name, channel->base.name) == 0)
-        return TRUE;
-    if (g_strv_contains(names, name))
-        return FALSE;
-    nearest = problems_nearest(name, names);
-    return nearest != NULL && strcmp(nearest, channel->base.name) == 0;
-}
-
-static gboolean
-is_read(const AgentConfig *self, const Channel *channel)
-{
-    for (guint i = 0; i < self->sinks->len; i++)
-        if (is_meant(self, ((const Sink *) g_ptr_array_index(self->sinks, i))->channel_name,
-                     channel))
-            return TRUE;
-    return FALSE;
-}
-
-static gboolean
-is_any_meant(const AgentConfig *self, GStrv names, const Channel *channel)
-{
-    for (guint i = 0; names != NULL && names[i] != NULL; i++)
-        if (is_meant(self, names[i], channel))
-            return TRUE;
-    return FALSE;
-}
-
-static gboolean
-is_fed(const AgentConfig *self, const Channel *channel)
-{
-    for (guint i = 0; i < self->sources->len; i++) {
-        const Source *source = g_ptr_array_index(self->sources, i);
-
-        if (source->channel_names == NULL || source->channel_names[0] == NULL ||
-            is_any_meant(self, source->channel_names, channel) ||
-            is_any_meant(self, source->optional_channel_names, channel))
-            return TRUE;
-    }
-    return FALSE;
+    if (meant != NULL)
+        g_hash_table_add(self->named, (gpointer) meant);
 }
 
 static void
-check_channel(const AgentConfig *self, const Channel *channel, const YamlNode *root,
-              Problems *problems)
+name_channels_of_sinks(NamedChannels *self, const AgentConfig *config)
 {
-    const YamlNode *place = agent_part_place(channel->base.node);
-    const char *name = channel->base.name;
+    for (guint i = 0; i < config->sinks->len; i++) {
+        const Sink *sink = g_ptr_array_index(config->sinks, i);
 
-    if (is_section_whole(root, "sinks") && !is_read(self, channel))
-        problems_add(problems, place, channel->base.path,
-                     "no sink reads this channel; add one with 'channel: %s' or remove it", name);
-    /* One that keeps its content may still have some to deliver. */
-    if (!channel_is_durable(channel) && is_section_whole(root, "sources") && !is_fed(self, channel))
-        problems_add(problems, place, channel->base.path,
-                     "no source writes to this channel; name it in the 'channels' of one or "
-                     "remove it");
+        if (sink->channel_name != NULL)
+            name_channel(self, sink->channel_name);
+        else
+            self->any = TRUE;
+    }
+}
+
+static void
+name_channels_of_sources(NamedChannels *self, const AgentConfig *config)
+{
+    for (guint i = 0; i < config->sources->len; i++) {
+        const Source *source = g_ptr_array_index(config->sources, i);
+        GStrv required = source->channel_names;
+        GStrv optional = source->optional_channel_names;
+
+        if (required == NULL || required[0] == NULL)
+            self->any = TRUE;
+        for (guint j = 0; required != NULL && required[j] != NULL; j++)
+            name_channel(self, required[j]);
+        for (guint j = 0; optional != NULL && optional[j] != NULL; j++)
+            name_channel(self, optional[j]);
+    }
+}
+
+static gboolean
+is_at_loose_end(const NamedChannels *named, const Channel *channel)
+{
+    return !named->any && !g_hash_table_contains(named->named, channel->base.name);
+}
+
+static void
+check_loose_ends(const AgentConfig *self, const YamlNode *root, Problems *problems)
+{
+    g_autofree const char **names = agent_config_channel_names(self);
+    g_autoptr(GHashTable) read_names = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) fed_names = g_hash_table_new(g_str_hash, g_str_equal);
+    NamedChannels read = { names, read_names, !is_section_whole(root, "sinks") };
+    NamedChannels fed = { names, fed_names, !is_section_whole(root, "sources") };
+
+    name_channels_of_sinks(&read, self);
+    name_channels_of_sources(&fed, self);
+    for (guint i = 0; i < self->channels->len; i++) {
+        const Channel *channel = g_ptr_array_index(self->channels, i);
+        const YamlNode *place = agent_part_place(channel->base.node);
+
+        if (is_at_loose_end(&read, channel))
+            problems_add(problems, place, channel->base.path,
+                         "no sink reads this channel; add one with 'channel: %s' or remove it",
+                         channel->base.name);
+        /* One that keeps its content may still have some to deliver. */
+        if (is_at_loose_end(&fed, channel) && !channel_is_durable(channel))
+            problems_add(problems, place, channel->base.path,
+                         "no source writes to this channel; name it in the 'channels' of one or "
+                         "remove it");
+    }
 }
 
 void
@@ -198,6 +211,5 @@ agent_config_check(const AgentConfig *self, const YamlNode *root, Problems *prob
         check_address(self, i, problems);
     for (guint i = 0; i < self->routes->len; i++)
         check_fits(g_ptr_array_index(self->routes, i), problems);
-    for (guint i = 0; i < self->channels->len; i++)
-        check_channel(self, g_ptr_array_index(self->channels, i), root, problems);
+    check_loose_ends(self, root, problems);
 }

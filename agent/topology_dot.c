@@ -43,9 +43,10 @@ append_source_edges(GString *dot, const AgentRoute *route)
 char *
 agent_config_to_dot(const AgentConfig *self)
 {
+    g_autofree char *name = topology_label_clean(self->name);
     GString *dot = g_string_new("digraph \"");
 
-    append_quoted(dot, self->name);
+    append_quoted(dot, name);
     g_string_append(dot, "\" {\n  rankdir=LR;\n");
     for (guint i = 0; i < self->routes->len; i++) {
         const AgentRoute *route = g_ptr_array_index(self->routes, i);

@@ -1,7 +1,12 @@
 /* topology_draw.c - a configuration as a drawing in text: sources, channels, sinks. */
 #include "agent/agent_config.h"
+#include "agent/agent_route.h"
 #include "agent/topology_canvas.h"
+#include "agent/topology_label.h"
 #include "agent/topology_layout.h"
+
+/* Nobody looks at a larger drawing. */
+#define CELLS_MAX (1 << 21)
 
 /* Where things stand from left to right. A line that has to change its row does so in a track, a
  * column of its own between two columns of boxes. */
@@ -10,6 +15,7 @@ typedef struct {
     TopologyCanvas *canvas;
     guint x[N_TOPOLOGY_COLUMNS];
     guint width[N_TOPOLOGY_COLUMNS];
+    guint total_width;
     guint owner; /* of lines; each box has one */
 } Drawing;
 
@@ -69,7 +75,7 @@ measure(Drawing *self)
         if (column < TOPOLOGY_SINKS)
             x += gap_width(self->layout, column);
     }
-    self->canvas = topology_canvas_new(x, self->layout->height);
+    self->total_width = x;
 }
 
 /* ---- strokes ---- */
@@ -138,27 +144,70 @@ has_optional(const TopologyLayout *layout)
     return FALSE;
 }
 
-char *
-agent_config_draw(const AgentConfig *self)
+/* ---- the whole ---- */
+
+/* A line for each part, where there are too many for a drawing. */
+static char *
+list_in_words(const AgentConfig *config)
 {
-    gboolean utf8 = g_get_charset(NULL);
-    g_autoptr(TopologyLayout) layout = topology_layout_new(self);
+    GString *text = g_string_new(NULL);
+
+    for (guint i = 0; i < config->routes->len; i++) {
+        const AgentRoute *route = g_ptr_array_index(config->routes, i);
+
+        g_string_append_printf(text, "source %s puts events into", route->source->base.name);
+        for (guint c = 0; c < route->channels->len; c++) {
+            const Channel *channel = g_ptr_array_index(route->channels, c);
+
+            g_string_append_printf(text, " %s%s", channel->base.name,
+                                   c >= route->n_required ? " (optional)" : "");
+        }
+        g_string_append_c(text, '\n');
+    }
+    for (guint i = 0; i < config->sinks->len; i++) {
+        const Sink *sink = g_ptr_array_index(config->sinks, i);
+
+        g_string_append_printf(text, "sink %s takes events from %s\n", sink->base.name,
+                               sink->channel->base.name);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static char *
+draw(const TopologyLayout *layout, gboolean utf8)
+{
     Drawing drawing = { .layout = layout };
     g_autoptr(TopologyCanvas) canvas = NULL;
-    g_autofree char *picture = NULL;
-    g_autofree char *http = self->http != NULL ? endpoint_to_text(self->http) : NULL;
 
     measure(&drawing);
-    canvas = drawing.canvas;
+    if ((guint64) drawing.total_width * layout->height > CELLS_MAX)
+        return NULL;
+    canvas = topology_canvas_new(drawing.total_width, layout->height);
+    drawing.canvas = canvas;
     for (guint column = 0; column < N_TOPOLOGY_COLUMNS; column++)
         draw_boxes(&drawing, column);
     draw_gap(&drawing, TOPOLOGY_SOURCES);
     draw_gap(&drawing, TOPOLOGY_CHANNELS);
-    picture = topology_canvas_to_text(canvas, utf8);
-    return g_strdup_printf("agent %s, %s%s\n\n%s%s", self->name,
+    return topology_canvas_to_text(canvas, utf8);
+}
+
+char *
+agent_config_draw(const AgentConfig *self)
+{
+    gboolean utf8 = g_get_charset(NULL);
+    g_autofree char *name = topology_label_clean(self->name);
+    g_autofree char *http = self->http != NULL ? endpoint_to_text(self->http) : NULL;
+    g_autoptr(TopologyLayout) layout = topology_layout_new(self);
+    g_autofree char *picture = draw(layout, utf8);
+    gboolean explain = picture != NULL && has_optional(layout);
+
+    if (picture == NULL)
+        picture = list_in_words(self);
+    return g_strdup_printf("agent %s, %s%s\n\n%s%s%s", name,
                            http != NULL ? "metrics at " : "without metrics",
                            http != NULL ? http : "", picture,
-                           !has_optional(layout) ? ""
-                           : utf8 ? "\n╌╌► optional: a copy, if there is room\n"
-                                  : "\n..> optional: a copy, if there is room\n");
+                           !explain ? ""
+                           : utf8   ? "\n╌╌►"
+                                    : "\n..>",
+                           explain ? " optional: a copy, if there is room\n" : "");
 }

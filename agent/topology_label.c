@@ -7,14 +7,28 @@
 
 #define LINE_COLUMNS 36
 
+char *
+topology_label_clean(const char *text)
+{
+    GString *clean = g_string_new(NULL);
+
+    for (; *text != '\0'; text = g_utf8_next_char(text)) {
+        gunichar letter = g_utf8_get_char(text);
+
+        g_string_append_unichar(clean, g_unichar_isprint(letter) ? letter : '?');
+    }
+    return g_string_free(clean, FALSE);
+}
+
 /* Text that is too long keeps its end, which tells paths apart. */
 static void
-add_line(GPtrArray *lines, const char *text)
+add_line(GPtrArray *lines, const char *line)
 {
+    g_autofree char *text = topology_label_clean(line);
     glong length = g_utf8_strlen(text, -1);
 
     if (length <= LINE_COLUMNS)
-        g_ptr_array_add(lines, g_strdup(text));
+        g_ptr_array_add(lines, g_steal_pointer(&text));
     else
         g_ptr_array_add(
             lines,

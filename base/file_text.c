@@ -36,20 +36,27 @@ read_all(int fd, gsize max_bytes, GString *content, GError **error)
 }
 
 char *
-file_text_read(const char *path, gsize max_bytes, gsize *ret_length, GError **error)
+file_text_read_fd(int fd, gsize max_bytes, gsize *ret_length, GError **error)
 {
     g_autoptr(GString) content = g_string_new(NULL);
+
+    if (!read_all(fd, max_bytes, content, error))
+        return NULL;
+    *ret_length = content->len;
+    return g_string_free(g_steal_pointer(&content), FALSE);
+}
+
+char *
+file_text_read(const char *path, gsize max_bytes, gsize *ret_length, GError **error)
+{
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gboolean ok;
+    char *text;
 
     if (fd < 0) {
         g_set_error_literal(error, G_FILE_ERROR, g_file_error_from_errno(errno), g_strerror(errno));
         return NULL;
     }
-    ok = read_all(fd, max_bytes, content, error);
+    text = file_text_read_fd(fd, max_bytes, ret_length, error);
     close(fd);
-    if (!ok)
-        return NULL;
-    *ret_length = content->len;
-    return g_string_free(g_steal_pointer(&content), FALSE);
+    return text;
 }

@@ -7,8 +7,6 @@
 #include "base/problems.h"
 #include "base/yaml_reader.h"
 
-#define MAX_FILE_BYTES (16 * 1024 * 1024)
-
 void
 yaml_node_free(YamlNode *self)
 {
@@ -80,7 +78,7 @@ yaml_tree_load(const char *path, Problems *problems)
     g_autofree char *text = NULL;
     gsize length;
 
-    text = file_text_read(path, MAX_FILE_BYTES, &length, &error);
+    text = file_text_read(path, YAML_TREE_MAX_BYTES, &length, &error);
     if (text != NULL)
         return yaml_tree_parse(text, length, problems);
     problems_add(

@@ -11,6 +11,9 @@
 
 #include <glib.h>
 
+/* No configuration is larger than that. */
+#define YAML_TREE_MAX_BYTES (16 * 1024 * 1024)
+
 typedef enum { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING } YamlKind;
 
 typedef struct YamlNode YamlNode;

@@ -3,23 +3,23 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/agent_config.h"
+#include "base/file_text.h"
 
 static AgentConfig *
 load_standard_input(Problems *problems)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
-    char chunk[4096];
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
     gsize length;
 
-    while ((length = fread(chunk, 1, sizeof chunk, stdin)) > 0)
-        g_string_append_len(text, chunk, (gssize) length);
-    if (ferror(stdin)) {
-        problems_add_at(problems, 0, 0, "", "standard input cannot be read");
-        return NULL;
-    }
-    return agent_config_parse(text->str, text->len, problems);
+    text = file_text_read_fd(STDIN_FILENO, YAML_TREE_MAX_BYTES, &length, &error);
+    if (text != NULL)
+        return agent_config_parse(text, length, problems);
+    problems_add_at(problems, 0, 0, "", "standard input cannot be read: %s", error->message);
+    return NULL;
 }
 
 static int

@@ -118,6 +118,40 @@ test_a_long_place_keeps_its_end_and_quotes_are_escaped(void)
     g_assert_nonnull(strstr(dot, "/the/\\\"box\\\"\"];\n"));
 }
 
+static void
+test_nothing_in_a_drawing_commands_the_terminal(void)
+{
+    g_autofree char *drawing =
+        draw("agent: { name: \"a\\e[31mb\" }\n"
+             "sources: { a: { type: sequence, channels: x } }\n"
+             "channels: { x: { type: memory } }\n"
+             "sinks: { m: { type: file, channel: x, directory: \"/d\\n\" } }\n",
+             "C");
+
+    g_assert_true(g_str_has_prefix(drawing, "agent a?[31mb, "));
+    g_assert_nonnull(strstr(drawing, "| /d?  |"));
+}
+
+static void
+test_a_topology_too_large_to_look_at_is_told_in_words(void)
+{
+    g_autoptr(GString) yaml =
+        g_string_new("channels: { x: { type: memory }, y: { type: memory } }\n"
+                     "sinks:\n"
+                     "  m: { type: null, channel: x }\n"
+                     "  n: { type: null, channel: y }\n"
+                     "sources:\n");
+    g_autofree char *drawing = NULL;
+
+    for (guint i = 0; i < 1000; i++)
+        g_string_append_printf(yaml,
+                               "  s%u: { type: sequence, channels: x, optional-channels: y }\n", i);
+    drawing = draw(yaml->str, "C");
+
+    g_assert_nonnull(strstr(drawing, "\nsource s999 puts events into x y (optional)\n"));
+    g_assert_nonnull(strstr(drawing, "\nsink n takes events from y\n"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -129,5 +163,9 @@ main(int argc, char **argv)
                     test_graphviz_gets_every_part_and_line);
     g_test_add_func("/topology/a_long_place_keeps_its_end_and_quotes_are_escaped",
                     test_a_long_place_keeps_its_end_and_quotes_are_escaped);
+    g_test_add_func("/topology/nothing_in_a_drawing_commands_the_terminal",
+                    test_nothing_in_a_drawing_commands_the_terminal);
+    g_test_add_func("/topology/a_topology_too_large_to_look_at_is_told_in_words",
+                    test_a_topology_too_large_to_look_at_is_told_in_words);
     return g_test_run();
 }
