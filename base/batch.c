@@ -81,9 +81,10 @@ Batch *
 batch_new_single(const EventHeader *headers, guint n_headers, ByteSpan body)
 {
     gsize size = event_bytes_size(headers, n_headers, body);
-    Batch *self = batch_alloc(1, size);
+    Batch *self;
 
     g_assert(size <= G_MAXUINT32);
+    self = batch_alloc(1, size);
     self->offsets[0] = 0;
     self->offsets[1] = (guint32) size;
     event_bytes_write(own_bytes(self), headers, n_headers, body);

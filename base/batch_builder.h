@@ -1,5 +1,5 @@
 /* batch_builder.h - collects encoded events, copied as bytes, into a new batch. One thread at a
- * time. */
+ * time. The events of one batch together stay below 4 GiB: the caller sees to it. */
 #pragma once
 
 #include <glib.h>

@@ -19,7 +19,8 @@ typedef enum {
     WALK_MALFORMED,  /* the bytes cannot be trusted any further: answer, then close */
 } WalkVerdict;
 
-/* Scratch that one thread uses again and again. */
+/* Scratch that one thread uses again and again: at most as many bytes rewritten as the frame has,
+ * and 8 bytes an event. For the time of one event with many headers, also a set of their keys. */
 typedef struct Walk Walk;
 struct Walk {
     GArray *offsets; /* guint32, relative to bytes; of its entries n_events + 1 are in use */
