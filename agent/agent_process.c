@@ -3,6 +3,7 @@
 #include "agent/agent_process.h"
 
 #include <glib-unix.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 #include "agent/http_server.h"
 #include "agent/service_notify.h"
 #include "base/log.h"
+
+/* A stop ends within shutdown-timeout by itself, unless a part hangs. */
+#define STOP_GRACE_MS 1000
 
 typedef enum { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_STOPPING } ProcessState;
 
@@ -95,13 +99,22 @@ stop_thread(gpointer user)
 
 /* ---- the end ---- */
 
-/* Without cleaning up: threads still run. Durable channels are made for it. */
+G_GNUC_NORETURN static void
+on_alarm(int number G_GNUC_UNUSED)
+{
+    _exit(EXIT_FAILURE);
+}
+
+/* Without cleaning up: threads still run. Durable channels are made for it. The alarm is for what
+ * may hang in the few lines up to the end: a lock, or the log. */
 G_GNUC_NORETURN static void
 process_end_at_once(Process *self, const char *why)
 {
     guint64 left;
     guint64 lost;
 
+    signal(SIGALRM, on_alarm);
+    alarm(1);
     agent_count_events(self->agent, &left, &lost);
     log_error("ending at once", LOG_TEXT("reason", why), LOG_INT("events_left", left),
               LOG_INT("events_lost", lost));
@@ -117,12 +130,11 @@ on_stop_is_late(gpointer user)
 static void
 process_begin_stop(Process *self)
 {
-    gint64 timeout_us = agent_config(self->agent)->shutdown_timeout_us;
+    gint64 late_ms = agent_config(self->agent)->shutdown_timeout_us / 1000 + STOP_GRACE_MS;
 
     self->state = PROCESS_STOPPING;
     notify_service("STOPPING=1");
-    self->watchdog =
-        g_timeout_add((guint) CLAMP(timeout_us / 1000, 1, G_MAXINT), on_stop_is_late, self);
+    self->watchdog = g_timeout_add((guint) MIN(late_ms, G_MAXINT), on_stop_is_late, self);
     self->lifecycle = g_thread_new(NULL, stop_thread, self);
 }
 

@@ -2,6 +2,8 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -141,21 +143,85 @@ append_json_line(GString *line, LogLevel level, const char *message, const LogFi
     json_close(&json, '}');
 }
 
-/* One write, so that lines of several threads and processes do not mix. */
+static GString *
+format_line(LogLevel level, const char *message, const LogField *fields)
+{
+    GString *line = g_string_sized_new(256);
+
+    if (chosen_format == LOG_FORMAT_JSON)
+        append_json_line(line, level, message, fields);
+    else
+        append_text_line(line, level, message, fields);
+    g_string_append_c(line, '\n');
+    return line;
+}
+
+/* ---- standard error ---- */
+
+/* Nobody may be stopped by a reader of the log that is: a terminal on hold, a stuck pipe. A line
+ * waits this long for room; then lines are left out until there is room again. */
+#define STUCK_AFTER_MS 1000
+
+static GMutex output_lock; /* guards the rest, and that a line is not cut by another */
+static gboolean output_is_stuck;
+static guint64 n_left_out;
+
+static gboolean
+wait_for_room(void)
+{
+    struct pollfd output = { .fd = STDERR_FILENO, .events = POLLOUT };
+    int ready;
+
+    do
+        ready = poll(&output, 1, output_is_stuck ? 0 : STUCK_AFTER_MS);
+    while (ready < 0 && errno == EINTR);
+    output_is_stuck = ready == 0;
+    return ready > 0;
+}
+
+/* In one write, so that lines of several processes do not mix; a longer one than a pipe promises to
+ * take at once goes in parts. */
 static void
-write_line(GString *line)
+write_line(const GString *line)
 {
     gsize done = 0;
 
-    g_string_append_c(line, '\n');
     while (done < line->len) {
-        gssize n = write(STDERR_FILENO, line->str + done, line->len - done);
+        gssize n;
 
+        if (!wait_for_room()) {
+            n_left_out += done == 0 ? 1 : 0;
+            return;
+        }
+        n = write(STDERR_FILENO, line->str + done, MIN(line->len - done, PIPE_BUF));
         if (n < 0 && errno != EINTR)
             return;
         done += (gsize) MAX(n, 0);
     }
 }
+
+static void
+write_left_out(void)
+{
+    const LogField fields[] = { LOG_INT("lines", n_left_out), { .key = NULL } };
+    g_autoptr(GString) line =
+        format_line(LOG_AT_WARNING, "the log was stuck, lines are left out", fields);
+
+    n_left_out = 0;
+    write_line(line);
+}
+
+static void
+write_stderr(const GString *line)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&output_lock);
+
+    if (n_left_out > 0 && wait_for_room())
+        write_left_out();
+    write_line(line);
+}
+
+/* ---- the journal ---- */
 
 /* "ret_done" becomes LEAT_RET_DONE. */
 static char *
@@ -194,6 +260,8 @@ write_journal(LogLevel level, const char *message, const LogField *fields)
     return g_log_writer_journald(G_LOG_LEVEL_MESSAGE, entry, n, NULL) == G_LOG_WRITER_HANDLED;
 }
 
+/* ---- entries ---- */
+
 gboolean
 log_enabled(LogLevel level)
 {
@@ -207,12 +275,8 @@ log_emit(LogLevel level, const char *message, const LogField *fields)
 
     if (!log_enabled(level) || (to_journal && write_journal(level, message, fields)))
         return;
-    line = g_string_sized_new(256);
-    if (chosen_format == LOG_FORMAT_JSON)
-        append_json_line(line, level, message, fields);
-    else
-        append_text_line(line, level, message, fields);
-    write_line(line);
+    line = format_line(level, message, fields);
+    write_stderr(line);
 }
 
 /* Messages of libraries, so that there is one shape of line. */

@@ -3,10 +3,11 @@ import json
 import re
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
-from leat import program
+from leat import needs, program, wait_until
 
 CONFIG = {
     "agent": {"name": "story", "http": "off"},
@@ -56,6 +57,34 @@ def test_the_level_decides_what_is_written(leat):
     agent.stop()
 
     assert {entry["level"] for entry in agent.log()} == {"warning", "error"}
+
+
+@needs("libsoup")
+def test_a_log_that_nobody_reads_stops_neither_events_nor_the_end(tmp_path):
+    path = tmp_path / "agent.yaml"
+    path.write_text(json.dumps({
+        "agent": {"http": "127.0.0.1:0"},
+        "sources": {"numbers": {"type": "sequence", "rate": 5000, "channels": ["buffer"]}},
+        "channels": {"buffer": {"type": "memory"}},
+        "sinks": {"show": {"type": "logger", "channel": "buffer"}}}))
+    agent = subprocess.Popen([program(), "run", str(path)], stderr=subprocess.PIPE, text=True)
+    try:
+        [port] = re.findall(r"address=127.0.0.1:(\d+)", agent.stderr.readline())
+
+        def n_delivered():
+            text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            return int(re.search(r"^leat_sink_events_delivered_total\{.*\} (\d+)$", text, re.M)[1])
+
+        wait_until(lambda: n_delivered() > 2000, "more went on than a pipe holds")
+        assert any("the log was stuck, lines are left out" in line for line in agent.stderr)
+        n_seen = n_delivered()
+        wait_until(lambda: n_delivered() > n_seen + 2000, "it is stuck again")
+        agent.terminate()
+        assert agent.wait(10) == 0
+    finally:
+        agent.kill()
+        agent.stderr.close()
+        agent.wait()
 
 
 # Runs in a mount namespace of its own, so that it may be the journal.
