@@ -51,6 +51,7 @@ size_class_of(gsize size, gsize *ret_capacity)
         return 0;
     }
     doubling = g_bit_storage(size - 1) - 1; /* 2^doubling < size <= 2^(doubling + 1) */
+    g_assert(doubling >= 8);
     step = (gsize) 1 << (doubling - 2);
     steps = (size + step - 1) / step; /* 5 to 8 */
     *ret_capacity = steps * step;

@@ -11,7 +11,7 @@ AM_TESTS_ENVIRONMENT = CC='$(CC)' GLIB_CFLAGS='$(GLIB_CFLAGS)' PYTHON='$(PYTHON)
 
 # Everything that `make check` builds, without running it.
 .PHONY: check-programs
-check-programs: $(check_PROGRAMS) $(check_LIBRARIES)
+check-programs: $(BUILT_SOURCES) $(check_PROGRAMS) $(check_LIBRARIES)
 
 include tests/bench/local.mk
 include tests/fuzz/local.mk

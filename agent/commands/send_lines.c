@@ -36,7 +36,7 @@ typedef struct {
     gint64 next_batch_us;
 } SendRun;
 
-G_DEFINE_QUARK(leat - send - error, send_error)
+G_DEFINE_QUARK(leat_send_error, send_error)
 
 /* Bytes that a frame of one event has besides its body, at the most. */
 static gsize

@@ -22,7 +22,7 @@
 typedef struct addrinfo AddressList;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AddressList, freeaddrinfo)
 
-G_DEFINE_QUARK(leat - connection - error, connection_error)
+G_DEFINE_QUARK(leat_connection_error, connection_error)
 
 void
 peer_socket_init(PeerSocket *self)
