@@ -31,7 +31,7 @@ struct LineReader {
     gsize searched; /* up to here there is no newline behind start */
 };
 
-G_DEFINE_QUARK(leat - line - reader - error, line_reader_error)
+G_DEFINE_QUARK(leat_line_reader_error, line_reader_error)
 
 static gboolean
 is_stdin(const char *path)

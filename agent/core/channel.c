@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-G_DEFINE_QUARK(leat_channel_error - quark, channel_error)
+G_DEFINE_QUARK(leat_channel_error, channel_error)
 
 const OptionSpec channel_options[] = {
     { .name = "capacity",

@@ -1,7 +1,7 @@
 /* sink.c - rows that every sink has. */
 #include "agent/core/sink.h"
 
-G_DEFINE_QUARK(leat_sink_error - quark, sink_error)
+G_DEFINE_QUARK(leat_sink_error, sink_error)
 
 const OptionSpec sink_options[] = {
     { .name = "channel",

@@ -1,7 +1,7 @@
 /* source.c - rows that every source has. */
 #include "agent/core/source.h"
 
-G_DEFINE_QUARK(leat_source_error - quark, source_error)
+G_DEFINE_QUARK(leat_source_error, source_error)
 
 const OptionSpec source_options[] = {
     { .name = "channels",
