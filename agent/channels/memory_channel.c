@@ -3,28 +3,15 @@
 
 #include "agent/channels/memory_queue.h"
 #include "agent/core/take_waiters.h"
-#include "base/batch_builder.h"
 #include "base/clock.h"
-
-/* Smaller puts are copied together, so that what is queued is never many tiny batches. */
-#define SMALL_PUT_BYTES ((gsize) 16 * 1024)
-#define TAIL_FIRST_BYTES ((gsize) 4 * 1024)
-#define TAIL_MAX_BYTES ((gsize) 64 * 1024)
 
 typedef struct {
     Channel base;
 
-    GMutex lock; /* guards the rest, and the entries of all runs */
+    GMutex lock; /* guards the rest, and every run */
     gboolean is_open;
     MemoryQueue queue;
-    BatchBuilder *tail; /* small puts, behind the queue */
-    guint64 tail_seq;   /* of the first event in tail */
-    gint64 tail_put_us;
-    guint64 next_seq;
-    guint64 used_events; /* queued and leased */
-    guint64 used_bytes;  /* charged, the tail included */
-    TakeStock stock;     /* queued, the tail included */
-    GQueue pending;      /* tickets */
+    GQueue pending; /* tickets, first come first served */
     TakeWaiters waiters;
 } MemoryChannel;
 
@@ -65,79 +52,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemoryLease, memory_lease_free)
 
 /* ---- with the lock held ---- */
 
-static gsize
-memory_channel_tail_charge(const MemoryChannel *self)
-{
-    return batch_builder_n_events(self->tail) > 0 ? batch_builder_allocated(self->tail) : 0;
-}
-
-/* Makes the tail a batch of the queue. */
-static void
-memory_channel_seal_tail(MemoryChannel *self)
-{
-    g_autoptr(Batch) batch = NULL;
-    MemoryRun *run;
-
-    if (batch_builder_n_events(self->tail) == 0)
-        return;
-    self->used_bytes -= memory_channel_tail_charge(self);
-    batch = batch_builder_finish(self->tail);
-    self->used_bytes += batch->allocated;
-    run = memory_run_new(batch, self->tail_put_us);
-    run->seq = self->tail_seq;
-    memory_queue_push(&self->queue, run);
-}
-
-static gboolean
-memory_channel_append_to_tail(MemoryChannel *self, Batch *batch, gint64 put_us)
-{
-    gsize n_bytes = batch_span(batch, 0, batch->n_events).length;
-    gsize used_bytes;
-
-    if (batch_builder_n_bytes(self->tail) + n_bytes > TAIL_MAX_BYTES)
-        memory_channel_seal_tail(self);
-    used_bytes = self->used_bytes - memory_channel_tail_charge(self) +
-                 batch_builder_allocated_with(self->tail, batch->n_events, n_bytes);
-    if (used_bytes > self->base.byte_capacity)
-        return FALSE;
-    if (batch_builder_n_events(self->tail) == 0) {
-        self->tail_seq = self->next_seq;
-        self->tail_put_us = put_us;
-    }
-    batch_builder_add_slice(self->tail, batch, 0, batch->n_events);
-    self->used_bytes = used_bytes;
-    return TRUE;
-}
-
-static gboolean
-memory_channel_append_run(MemoryChannel *self, MemoryRun **run)
-{
-    if (self->used_bytes + (*run)->entry->charged > self->base.byte_capacity)
-        return FALSE;
-    memory_channel_seal_tail(self);
-    self->used_bytes += (*run)->entry->charged;
-    (*run)->seq = self->next_seq;
-    memory_queue_push(&self->queue, g_steal_pointer(run));
-    return TRUE;
-}
-
-/* Takes the batch in if there is room. *run is its run, made before the lock was taken, and is NULL
- * afterwards; a small put has none. */
-static gboolean
-memory_channel_admit(MemoryChannel *self, Batch *batch, MemoryRun **run, gint64 put_us)
-{
-    if (self->used_events + batch->n_events > self->base.capacity)
-        return FALSE;
-    if (!(*run != NULL ? memory_channel_append_run(self, run)
-                       : memory_channel_append_to_tail(self, batch, put_us)))
-        return FALSE;
-    self->next_seq += batch->n_events;
-    self->used_events += batch->n_events;
-    self->stock.n_events += batch->n_events;
-    self->stock.n_bytes += batch_span(batch, 0, batch->n_events).length;
-    return TRUE;
-}
-
 static void
 memory_channel_forget_ticket(MemoryChannel *self, Ticket *ticket)
 {
@@ -152,7 +66,9 @@ memory_channel_admit_pending(MemoryChannel *self, GQueue *admitted)
         Ticket *ticket = self->pending.head->data;
         MemoryRun *run = ticket->data;
 
-        if (!memory_channel_admit(self, ticket->batch, &run, clock_now_us()))
+        if (run != NULL)
+            run->entry->put_us = clock_now_us();
+        if (!memory_queue_admit(&self->queue, ticket->batch, &run))
             return;
         ticket->data = run;
         memory_channel_forget_ticket(self, ticket);
@@ -166,9 +82,10 @@ memory_channel_settle(MemoryChannel *self, GQueue *admitted)
 {
     if (admitted != NULL)
         memory_channel_admit_pending(self, admitted);
-    take_waiters_notify(&self->waiters, &self->stock);
-    metric_set(self->base.base.metrics, CHANNEL_EVENTS, self->used_events);
-    metric_set(self->base.base.metrics, CHANNEL_BYTES, self->used_bytes);
+    self->queue.stock.puts_wait = self->pending.head != NULL;
+    take_waiters_notify(&self->waiters, &self->queue.stock);
+    metric_set(self->base.base.metrics, CHANNEL_EVENTS, self->queue.used_events);
+    metric_set(self->base.base.metrics, CHANNEL_BYTES, self->queue.used_bytes);
 }
 
 /* ---- put ---- */
@@ -195,24 +112,9 @@ memory_channel_complete(MemoryChannel *self, GQueue *tickets, const GError *erro
 }
 
 static gboolean
-memory_channel_is_small(const Batch *batch)
-{
-    return batch_span(batch, 0, batch->n_events).length < SMALL_PUT_BYTES;
-}
-
-/* What the batch is charged if it is alone in the channel. */
-static gsize
-memory_channel_least_charge(const Batch *batch)
-{
-    if (!memory_channel_is_small(batch))
-        return batch->allocated;
-    return batch_allocated_for(batch->n_events, batch_span(batch, 0, batch->n_events).length, 0);
-}
-
-static gboolean
 memory_channel_can_ever_hold(const MemoryChannel *self, const Batch *batch, GError **error)
 {
-    gsize charge = memory_channel_least_charge(batch);
+    gsize charge = memory_queue_least_charge(batch);
 
     if (batch->n_events > self->base.capacity) {
         g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
@@ -236,15 +138,17 @@ memory_channel_put_locked(MemoryChannel *self, Batch *batch, MemoryRun **run, Ti
 {
     if (!self->is_open)
         return PUT_FAILED;
-    if (self->pending.head == NULL && memory_channel_admit(self, batch, run, ticket->put_us)) {
+    if (self->pending.head == NULL && memory_queue_admit(&self->queue, batch, run)) {
         memory_channel_settle(self, NULL);
         return PUT_DONE;
     }
     ticket->channel = &self->base;
+    ticket->put_us = clock_now_us();
     ticket->batch = batch_ref(batch);
     ticket->data = g_steal_pointer(run);
     ticket->link = (GList){ .data = ticket };
     g_queue_push_tail_link(&self->pending, &ticket->link);
+    memory_channel_settle(self, NULL);
     return PUT_PENDING;
 }
 
@@ -257,8 +161,8 @@ memory_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **erro
 
     if (!memory_channel_can_ever_hold(self, batch, error))
         return PUT_FAILED;
-    if (!memory_channel_is_small(batch))
-        run = memory_run_new(batch, ticket->put_us);
+    if (!memory_queue_is_small(batch))
+        run = memory_run_new(batch, clock_now_us());
     g_mutex_lock(&self->lock);
     result = memory_channel_put_locked(self, batch, &run, ticket);
     g_mutex_unlock(&self->lock);
@@ -292,17 +196,6 @@ memory_channel_put_cancel(Channel *channel, Ticket *ticket)
 
 /* ---- take ---- */
 
-static void
-memory_channel_fill_lease(MemoryChannel *self, MemoryLease *lease, const TakeLimits *limits)
-{
-    if (!memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare)) {
-        memory_channel_seal_tail(self);
-        memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare);
-    }
-    self->stock.n_events -= lease->base.n_events;
-    self->stock.n_bytes -= lease->base.n_bytes;
-}
-
 static Lease *
 memory_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_us)
 {
@@ -310,8 +203,8 @@ memory_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_
     g_autoptr(MemoryLease) lease = memory_lease_new(channel);
 
     g_mutex_lock(&self->lock);
-    if (take_waiters_wait(&self->waiters, &self->lock, &self->stock, limits, deadline_us)) {
-        memory_channel_fill_lease(self, lease, limits);
+    if (take_waiters_wait(&self->waiters, &self->lock, &self->queue.stock, limits, deadline_us)) {
+        memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare);
         take_waiters_taken(&self->waiters);
         memory_channel_settle(self, NULL);
     }
@@ -345,13 +238,13 @@ memory_channel_commit(Lease *base, guint n_events)
     GQueue admitted = G_QUEUE_INIT;
 
     memory_channel_observe_residence(self, lease, n_events);
+    lease_forget(base, n_events);
     g_mutex_lock(&self->lock);
-    self->used_bytes -= memory_runs_commit(&lease->runs, n_events, &spent);
-    self->used_events -= n_events;
+    memory_queue_commit(&self->queue, &lease->runs, n_events, &spent);
+    if (lease->runs.head != NULL)
+        base->first = ((const MemoryRun *) lease->runs.head->data)->seq;
     memory_channel_settle(self, &admitted);
     g_mutex_unlock(&self->lock);
-    lease_forget(base, n_events,
-                 lease->runs.head != NULL ? ((MemoryRun *) lease->runs.head->data)->seq : 0);
     memory_runs_free(&spent);
     memory_channel_complete(self, &admitted, NULL);
 }
@@ -365,9 +258,7 @@ memory_channel_rollback(Lease *base)
     if (base->n_events == 0)
         return;
     g_mutex_lock(&self->lock);
-    memory_queue_restore(&self->queue, &lease->runs);
-    self->stock.n_events += base->n_events;
-    self->stock.n_bytes += base->n_bytes;
+    memory_queue_restore(&self->queue, base, &lease->runs);
     memory_channel_settle(self, NULL);
     g_mutex_unlock(&self->lock);
 }
@@ -389,7 +280,7 @@ memory_channel_n_events(Channel *channel)
     guint64 n_events;
 
     g_mutex_lock(&self->lock);
-    n_events = self->used_events;
+    n_events = self->queue.used_events;
     g_mutex_unlock(&self->lock);
     return n_events;
 }
@@ -403,7 +294,7 @@ memory_channel_open(Component *component, GError **error G_GNUC_UNUSED)
 
     g_mutex_init(&self->lock);
     take_waiters_init(&self->waiters);
-    self->tail = batch_builder_new(TAIL_FIRST_BYTES, 64);
+    memory_queue_init(&self->queue, self->base.capacity, self->base.byte_capacity);
     self->is_open = TRUE;
     channel_show_capacity(&self->base);
     return TRUE;
@@ -436,7 +327,6 @@ memory_channel_finalize(Component *component)
     MemoryChannel *self = (MemoryChannel *) component;
 
     memory_queue_clear(&self->queue);
-    g_clear_pointer(&self->tail, batch_builder_free);
     g_mutex_clear(&self->lock);
 }
 

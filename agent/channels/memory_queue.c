@@ -1,5 +1,14 @@
-/* memory_queue.c - runs of events in order of sequence numbers; no locks, no limits. */
+/* memory_queue.c - events in order of sequence numbers, counted and charged; no lock, no waiting.
+ */
 #include "agent/channels/memory_queue.h"
+
+#include "base/clock.h"
+
+#define SMALL_BATCH_BYTES ((gsize) 16 * 1024)
+#define TAIL_FIRST_BYTES ((gsize) 4 * 1024)
+#define TAIL_MAX_BYTES ((gsize) 64 * 1024)
+
+/* ---- runs ---- */
 
 MemoryRun *
 memory_run_new_empty(void)
@@ -34,19 +43,22 @@ memory_run_free(MemoryRun *self)
     g_free(self);
 }
 
+void
+memory_runs_free(GQueue *spent)
+{
+    GList *link;
+
+    while ((link = g_queue_pop_head_link(spent)) != NULL)
+        memory_run_free(link->data);
+}
+
 static gsize
 memory_run_n_bytes(const MemoryRun *self, guint count)
 {
     return batch_span(self->entry->batch, self->first, count).length;
 }
 
-void
-memory_queue_push(MemoryQueue *self, MemoryRun *run)
-{
-    g_queue_push_tail_link(&self->runs, &run->link);
-}
-
-/* How many leading events of a run fit into max_bytes. */
+/* How many leading events fit into max_bytes. */
 static guint
 memory_run_count_within(const MemoryRun *self, gsize max_bytes)
 {
@@ -66,6 +78,7 @@ memory_run_count_within(const MemoryRun *self, gsize max_bytes)
     return low;
 }
 
+/* How many leading events a lease still takes. */
 static guint
 memory_run_count_for(const MemoryRun *self, const TakeLimits *limits, const Lease *lease)
 {
@@ -89,17 +102,122 @@ memory_run_cut(MemoryRun *self, guint count, MemoryRun *spare)
     self->count -= count;
 }
 
+/* ---- put ---- */
+
+void
+memory_queue_init(MemoryQueue *self, guint64 capacity, guint64 byte_capacity)
+{
+    *self = (MemoryQueue){ .capacity = capacity, .byte_capacity = byte_capacity };
+    self->tail = batch_builder_new(TAIL_FIRST_BYTES, 64);
+}
+
+static gsize
+n_bytes_of(const Batch *batch)
+{
+    return batch_span(batch, 0, batch->n_events).length;
+}
+
 gboolean
-memory_queue_take(MemoryQueue *self, const TakeLimits *limits, Lease *lease, GQueue *taken,
-                  MemoryRun **spare)
+memory_queue_is_small(const Batch *batch)
+{
+    return n_bytes_of(batch) < SMALL_BATCH_BYTES;
+}
+
+gsize
+memory_queue_least_charge(const Batch *batch)
+{
+    return memory_queue_is_small(batch) ? batch_allocated_for(batch->n_events, n_bytes_of(batch), 0)
+                                        : batch->allocated;
+}
+
+static gsize
+memory_queue_tail_charge(const MemoryQueue *self)
+{
+    return batch_builder_n_events(self->tail) > 0 ? batch_builder_allocated(self->tail) : 0;
+}
+
+/* Makes the tail a run. */
+static void
+memory_queue_seal_tail(MemoryQueue *self)
+{
+    g_autoptr(Batch) batch = NULL;
+    MemoryRun *run;
+
+    if (batch_builder_n_events(self->tail) == 0)
+        return;
+    self->used_bytes -= memory_queue_tail_charge(self);
+    batch = batch_builder_finish(self->tail);
+    self->used_bytes += batch->allocated;
+    run = memory_run_new(batch, self->tail_put_us);
+    run->seq = self->tail_seq;
+    g_queue_push_tail_link(&self->runs, &run->link);
+}
+
+static gboolean
+memory_queue_append_to_tail(MemoryQueue *self, const Batch *batch)
+{
+    gsize n_bytes = n_bytes_of(batch);
+    gsize used_bytes;
+
+    if (batch_builder_n_bytes(self->tail) + n_bytes > TAIL_MAX_BYTES)
+        memory_queue_seal_tail(self);
+    used_bytes = self->used_bytes - memory_queue_tail_charge(self) +
+                 batch_builder_allocated_with(self->tail, batch->n_events, n_bytes);
+    if (used_bytes > self->byte_capacity)
+        return FALSE;
+    if (batch_builder_n_events(self->tail) == 0) {
+        self->tail_seq = self->next_seq;
+        self->tail_put_us = clock_now_us();
+    }
+    batch_builder_add_slice(self->tail, batch, 0, batch->n_events);
+    self->used_bytes = used_bytes;
+    return TRUE;
+}
+
+static gboolean
+memory_queue_append_run(MemoryQueue *self, MemoryRun **run)
+{
+    gsize charged = (*run)->entry->charged;
+
+    if (self->used_bytes + charged > self->byte_capacity)
+        return FALSE;
+    memory_queue_seal_tail(self);
+    self->used_bytes += charged;
+    (*run)->seq = self->next_seq;
+    g_queue_push_tail_link(&self->runs, &g_steal_pointer(run)->link);
+    return TRUE;
+}
+
+gboolean
+memory_queue_admit(MemoryQueue *self, Batch *batch, MemoryRun **run)
+{
+    if (self->used_events + batch->n_events > self->capacity)
+        return FALSE;
+    if (!(*run != NULL ? memory_queue_append_run(self, run)
+                       : memory_queue_append_to_tail(self, batch)))
+        return FALSE;
+    self->next_seq += batch->n_events;
+    self->used_events += batch->n_events;
+    self->stock.n_events += batch->n_events;
+    self->stock.n_bytes += n_bytes_of(batch);
+    return TRUE;
+}
+
+/* ---- take ---- */
+
+/* FALSE if there are no more runs; otherwise the lease is full. */
+static gboolean
+memory_queue_take_runs(MemoryQueue *self, const TakeLimits *limits, Lease *lease, GQueue *taken,
+                       MemoryRun **spare)
 {
     while (self->runs.head != NULL) {
         MemoryRun *run = self->runs.head->data;
         guint count = memory_run_count_for(run, limits, lease);
+        gboolean is_cut = count < run->count;
 
         if (count == 0)
             return TRUE;
-        if (count < run->count) {
+        if (is_cut) {
             memory_run_cut(run, count, *spare);
             run = g_steal_pointer(spare);
         } else {
@@ -107,13 +225,27 @@ memory_queue_take(MemoryQueue *self, const TakeLimits *limits, Lease *lease, GQu
         }
         g_queue_push_tail_link(taken, &run->link);
         lease_add_slice(lease, run->entry->batch, run->first, run->count, run->seq);
-        if (*spare == NULL)
+        if (is_cut)
             return TRUE;
     }
     return FALSE;
 }
 
-/* Makes one run of two neighbours that were cut apart. */
+void
+memory_queue_take(MemoryQueue *self, const TakeLimits *limits, Lease *lease, GQueue *taken,
+                  MemoryRun **spare)
+{
+    if (!memory_queue_take_runs(self, limits, lease, taken, spare)) {
+        memory_queue_seal_tail(self);
+        memory_queue_take_runs(self, limits, lease, taken, spare);
+    }
+    self->stock.n_events -= lease->n_events;
+    self->stock.n_bytes -= lease->n_bytes;
+}
+
+/* ---- rollback ---- */
+
+/* Makes one run of two neighbours that were cut apart. Returns what holds the right one now. */
 static MemoryRun *
 memory_queue_join(MemoryQueue *self, MemoryRun *left, MemoryRun *right)
 {
@@ -138,7 +270,7 @@ memory_queue_insert(MemoryQueue *self, MemoryRun *run, GList *before)
 }
 
 void
-memory_queue_restore(MemoryQueue *self, GQueue *runs)
+memory_queue_restore(MemoryQueue *self, const Lease *lease, GQueue *runs)
 {
     GList *before = self->runs.head;
     GList *link;
@@ -146,56 +278,57 @@ memory_queue_restore(MemoryQueue *self, GQueue *runs)
     while ((link = g_queue_pop_head_link(runs)) != NULL) {
         MemoryRun *run = link->data;
 
-        while (before != NULL && ((MemoryRun *) before->data)->seq < run->seq)
+        while (before != NULL && ((const MemoryRun *) before->data)->seq < run->seq)
             before = before->next;
         before = memory_queue_insert(self, run, before)->link.next;
     }
+    self->stock.n_events += lease->n_events;
+    self->stock.n_bytes += lease->n_bytes;
 }
 
-gsize
-memory_runs_commit(GQueue *runs, guint n_events, GQueue *spent)
+/* ---- commit ---- */
+
+/* Forgets the first count events of a run. */
+static void
+memory_queue_commit_run(MemoryQueue *self, MemoryRun *run, guint count)
 {
-    gsize released = 0;
+    MemoryEntry *entry = run->entry;
 
-    while (n_events > 0) {
-        MemoryRun *run = runs->head->data;
-        MemoryEntry *entry = run->entry;
-        guint count = MIN(n_events, run->count);
-
-        n_events -= count;
-        run->first += count;
-        run->seq += count;
-        run->count -= count;
-        entry->uncommitted -= count;
-        if (run->count > 0)
-            break;
-        g_queue_unlink(runs, &run->link);
-        g_queue_push_tail_link(spent, &run->link);
-        if (entry->uncommitted == 0)
-            released += entry->charged;
-        else
-            run->entry = NULL;
-    }
-    return released;
+    run->first += count;
+    run->seq += count;
+    run->count -= count;
+    entry->uncommitted -= count;
+    self->used_events -= count;
+    if (entry->uncommitted == 0)
+        self->used_bytes -= entry->charged;
+    else if (run->count == 0)
+        run->entry = NULL; /* another run has it */
 }
 
 void
-memory_runs_free(GQueue *runs)
+memory_queue_commit(MemoryQueue *self, GQueue *runs, guint n_events, GQueue *spent)
 {
-    GList *link;
+    while (n_events > 0) {
+        MemoryRun *run = runs->head->data;
+        guint count = MIN(n_events, run->count);
 
-    while ((link = g_queue_pop_head_link(runs)) != NULL)
-        memory_run_free(link->data);
+        memory_queue_commit_run(self, run, count);
+        n_events -= count;
+        if (run->count == 0) {
+            g_queue_unlink(runs, &run->link);
+            g_queue_push_tail_link(spent, &run->link);
+        }
+    }
 }
 
 void
 memory_queue_clear(MemoryQueue *self)
 {
     GQueue spent = G_QUEUE_INIT;
-    guint n_events = 0;
 
-    for (const GList *link = self->runs.head; link != NULL; link = link->next)
-        n_events += ((const MemoryRun *) link->data)->count;
-    memory_runs_commit(&self->runs, n_events, &spent);
+    while (self->runs.head != NULL)
+        memory_queue_commit(self, &self->runs, ((MemoryRun *) self->runs.head->data)->count,
+                            &spent);
     memory_runs_free(&spent);
+    g_clear_pointer(&self->tail, batch_builder_free);
 }

@@ -37,7 +37,7 @@ struct Ticket {
     GError *error; /* set before done when the put failed; the owner frees it */
 
     /* The channel's own from here on. */
-    gint64 put_us;    /* when channel_put was called */
+    gint64 put_us;    /* since when it waits */
     Channel *channel; /* where it waits; NULL once completion is under way */
     Batch *batch;     /* a reference while it waits */
     GList link;
@@ -71,9 +71,9 @@ struct Lease {
 };
 
 /* Waits for an event until deadline_us (monotonic; CLOCK_NEVER). Until linger_us after the last
- * take from this channel it waits for max_events or max_bytes, later for any event: a steady
- * trickle wakes the consumer once per linger, the first event after silence at once. NULL at the
- * deadline, or when *stop is set, if nothing is there. */
+ * take from this channel it waits for max_events or max_bytes, or until a put finds no room; later
+ * for any event: a steady trickle wakes the consumer once per linger, the first event after silence
+ * at once. NULL at the deadline, or when *stop is set, if nothing is there. */
 Lease *channel_take(Channel *self, const TakeLimits *limits, gint64 deadline_us);
 /* Forgets the first n_events, keeps the rest leased. */
 void lease_commit(Lease *self, guint n_events);
@@ -105,7 +105,7 @@ struct ChannelType {
     ComponentType base;
     gboolean durable;
     /* Never with an empty batch. Before PUT_PENDING becomes visible to another thread, the ticket
-     * has its channel and a reference to the batch. */
+     * has its channel, put_us and a reference to the batch. */
     PutResult (*put)(Channel *self, Batch *batch, Ticket *ticket, GError **error);
     gboolean (*put_cancel)(Channel *self, Ticket *ticket); /* drops the ticket's batch */
     Lease *(*take)(Channel *self, const TakeLimits *limits, gint64 deadline_us);
@@ -131,9 +131,9 @@ void lease_init(Lease *self, Channel *channel);
 void lease_clear(Lease *self);
 /* seq is the sequence number of its first event. */
 void lease_add_slice(Lease *self, Batch *batch, guint first, guint count, guint64 seq);
-/* Takes the first n_events out of slices, n_events and n_bytes. first is the sequence number of
- * what is then the first, if anything is. */
-void lease_forget(Lease *self, guint n_events, guint64 first);
+/* Takes the first n_events out of slices, n_events and n_bytes; the implementation moves first on.
+ * While they are still leased: their batch may be gone as soon as they are not. */
+void lease_forget(Lease *self, guint n_events);
 
 typedef enum {
     CHANNEL_PUT_ATTEMPTS, /* events */

@@ -23,7 +23,8 @@ take_waiters_init(TakeWaiters *self)
 static gboolean
 stock_reaches(const TakeStock *stock, guint64 n_events, guint64 n_bytes)
 {
-    return stock->n_events > 0 && (stock->n_events >= n_events || stock->n_bytes >= n_bytes);
+    return stock->n_events > 0 &&
+           (stock->n_events >= n_events || stock->n_bytes >= n_bytes || stock->puts_wait);
 }
 
 static void

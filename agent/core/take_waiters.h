@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     guint64 n_events;
     guint64 n_bytes;
+    gboolean puts_wait; /* there is no room for more, so lingering would be in vain */
 } TakeStock;
 
 void take_waiters_init(TakeWaiters *self);
@@ -28,7 +29,7 @@ gboolean take_waiters_wait(TakeWaiters *self, GMutex *lock, const TakeStock *sto
 /* After a take that gave a lease. */
 void take_waiters_taken(TakeWaiters *self);
 
-/* After the stock has grown. */
+/* After the stock has grown, or puts have begun to wait. */
 void take_waiters_notify(TakeWaiters *self, const TakeStock *stock);
 /* All of them look at their stop flags. */
 void take_waiters_wake_all(TakeWaiters *self);

@@ -1,5 +1,6 @@
 # Load generator and physical limits. Built with the tests, so that they do not rot; run by `make bench`.
 bench_programs = \
+	%D%/channel_speed \
 	%D%/limit_server \
 	%D%/loadgen \
 	%D%/relay \
@@ -7,6 +8,13 @@ bench_programs = \
 	%D%/walk_speed
 check_PROGRAMS += $(bench_programs)
 
+tests_bench_channel_speed_SOURCES = \
+	%D%/channel_speed.c \
+	tests/support/events.c \
+	tests/support/events.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h
+tests_bench_channel_speed_LDADD = $(AGENT_LIBS)
 tests_bench_limit_server_SOURCES = %D%/limit_server.c
 tests_bench_limit_server_LDADD = $(GLIB_LIBS)
 tests_bench_loadgen_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/loadgen.c

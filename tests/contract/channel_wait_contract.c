@@ -213,6 +213,28 @@ test_lingering_ends_when_as_many_bytes_are_there_as_asked_for(gconstpointer vari
 }
 
 static void
+test_lingering_ends_when_a_put_finds_no_room(gconstpointer variant)
+{
+    g_autoptr(ChannelHarness) harness = channel_harness_new(variant, "capacity: 2");
+    TestTicket ticket;
+    Consumer consumer;
+
+    test_ticket_init(&ticket);
+    channel_harness_put(harness, 0, 1);
+    take_and_commit(harness, 1, 0);
+    consumer_start(&consumer, harness, 1000, FAR_US);
+    channel_harness_put(harness, 1, 2);
+    let_it_sleep();
+    g_assert_cmpint(channel_harness_start_put(harness, 3, 1, &ticket), ==, PUT_PENDING);
+
+    g_assert_cmpstr(consumer_join(&consumer), ==, "1 2");
+    g_assert_cmpint(consumer.took_us, <, FAR_US / 2);
+    g_assert_true(test_ticket_wait(&ticket));
+    test_ticket_clear(&ticket);
+    g_free(consumer.taken);
+}
+
+static void
 test_lingering_ends_at_the_deadline_with_what_is_there(gconstpointer variant)
 {
     g_autoptr(ChannelHarness) harness = channel_harness_new(variant, "");
@@ -289,6 +311,7 @@ const ContractTest channel_wait_contract[] = {
     { "events-gather", test_soon_after_a_take_events_are_left_to_gather_for_as_long_as_linger },
     { "until-enough-events", test_lingering_ends_when_as_many_events_are_there_as_asked_for },
     { "until-enough-bytes", test_lingering_ends_when_as_many_bytes_are_there_as_asked_for },
+    { "until-a-put-waits", test_lingering_ends_when_a_put_finds_no_room },
     { "lingering-ends-at-the-deadline", test_lingering_ends_at_the_deadline_with_what_is_there },
     { "a-stop-wakes", test_a_stop_wakes_a_waiting_consumer_with_nothing },
     { "a-stop-ends-lingering", test_a_stop_ends_lingering_with_what_is_there },

@@ -26,6 +26,7 @@ unit_tests = \
 	%D%/test_line_reader \
 	%D%/test_log \
 	%D%/test_loop \
+	%D%/test_memory_queue \
 	%D%/test_metric \
 	%D%/test_option \
 	%D%/test_option_problems \
@@ -178,3 +179,5 @@ tests_unit_test_file_faults_LDADD = $(FILE_SINK_LIBS)
 tests_unit_test_file_recovery_SOURCES = $(decoder) $(file_sink_harness) %D%/test_file_recovery.c
 tests_unit_test_file_recovery_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_file_recovery_LDADD = $(FILE_SINK_LIBS)
+tests_unit_test_memory_queue_SOURCES = %D%/test_memory_queue.c $(test_events)
+tests_unit_test_memory_queue_LDADD = $(AGENT_LIBS)
