@@ -31,6 +31,12 @@ def is_built_with(library):
     return f"{library} left out" not in versions
 
 
+@functools.lru_cache
+def has_address_sanitizer():
+    """Then freed memory is kept for a while, and says nothing about leaks; the sanitizer itself does."""
+    return b"__asan_init" in pathlib.Path(program()).read_bytes()
+
+
 def needs(library):
     """Marks stories that only a leat with this optional library can tell."""
     return pytest.mark.skipif(not is_built_with(library), reason=f"this leat was built without {library}")
