@@ -1,4 +1,5 @@
-"""thrift_agent.py - configurations with one Thrift source, for the stories about it."""
+"""thrift_agent.py - an agent with one Thrift source, for the stories about it."""
+import pathlib
 
 
 def config(source=None, channel=None, sink=None, agent=None):
@@ -20,3 +21,11 @@ def incidents(agent, reason):
 
 def open_connections(agent):
     return agent.metric("leat_source_open_connections")
+
+
+def assert_grew_at_most(agent, allowed_kb, since_kb):
+    """Of anonymous memory, since it was since_kb. Says nothing of a sanitized build, which keeps what is freed."""
+    now_kb = agent.status_kb("RssAnon")
+    print(f"RssAnon was {since_kb} kB, is {now_kb} kB")
+    if "libasan" not in pathlib.Path(f"/proc/{agent.process.pid}/maps").read_text():
+        assert now_kb - since_kb <= allowed_kb
