@@ -24,6 +24,7 @@ set_number(int fd, int level, int option, int number)
     (void) setsockopt(fd, level, option, &number, sizeof number);
 }
 
+/* Connections inherit them from the listening socket. */
 static void
 set_socket_options(int fd)
 {
@@ -67,7 +68,6 @@ take(FrameServer *server, int fd, const struct sockaddr *address, gsize length)
         refuse(server, fd, address);
         return;
     }
-    set_socket_options(fd);
     loop = loop_with_fewest(server);
     atomic_fetch_add(&loop->n_connections, 1);
     atomic_fetch_add(&server->n_connections, 1);
@@ -181,6 +181,7 @@ frame_acceptor_start(FrameServer *server, GError **error)
 {
     FrameAcceptor *self = &server->acceptor;
 
+    set_socket_options(server->listen_fd);
     self->server = server;
     self->watch =
         (LoopWatch){ .fd = server->listen_fd, .events = EPOLLIN, .ready = listener_ready };

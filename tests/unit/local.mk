@@ -6,6 +6,7 @@ unit_tests = \
 	%D%/test_builtin \
 	%D%/test_call \
 	%D%/test_channel_processor \
+	%D%/test_client_guess \
 	%D%/test_clock \
 	%D%/test_component \
 	%D%/test_connection \
@@ -20,6 +21,7 @@ unit_tests = \
 	%D%/test_file_sink \
 	%D%/test_file_template \
 	%D%/test_file_time \
+	%D%/test_frame_server \
 	%D%/test_header_interceptors \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
@@ -181,3 +183,8 @@ tests_unit_test_file_recovery_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CF
 tests_unit_test_file_recovery_LDADD = $(FILE_SINK_LIBS)
 tests_unit_test_memory_queue_SOURCES = %D%/test_memory_queue.c $(test_events)
 tests_unit_test_memory_queue_LDADD = $(AGENT_LIBS)
+tests_unit_test_client_guess_SOURCES = %D%/test_client_guess.c
+tests_unit_test_client_guess_LDADD = $(LEAT_THRIFT_LIBS)
+tests_unit_test_frame_server_SOURCES = $(test_events) %D%/test_frame_server.c
+tests_unit_test_frame_server_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+tests_unit_test_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
