@@ -1,5 +1,5 @@
 """thrift_agent.py - an agent with one Thrift source, for the stories about it."""
-import pathlib
+from leat import has_address_sanitizer
 
 
 def config(source=None, channel=None, sink=None, agent=None):
@@ -27,5 +27,5 @@ def assert_grew_at_most(agent, allowed_kb, since_kb):
     """Of anonymous memory, since it was since_kb. Says nothing of a sanitized build, which keeps what is freed."""
     now_kb = agent.status_kb("RssAnon")
     print(f"RssAnon was {since_kb} kB, is {now_kb} kB")
-    if "libasan" not in pathlib.Path(f"/proc/{agent.process.pid}/maps").read_text():
+    if not has_address_sanitizer():
         assert now_kb - since_kb <= allowed_kb
