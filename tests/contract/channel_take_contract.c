@@ -190,6 +190,25 @@ test_take_gives_no_more_bytes_than_asked_for(gconstpointer variant)
 }
 
 static void
+test_a_limit_that_is_reached_at_the_end_of_a_batch_is_kept(gconstpointer variant)
+{
+    g_autoptr(ChannelHarness) harness = channel_harness_new(variant, "");
+    g_autoptr(Batch) batch = batch_of_size(2, 20000);
+    Lease *by_events;
+    Lease *by_bytes;
+
+    channel_harness_put_batch(harness, batch_ref(batch));
+    channel_harness_put_batch(harness, batch_ref(batch));
+    by_events = channel_harness_take(harness, 2);
+    g_assert_cmpuint(by_events->n_events, ==, 2);
+    lease_rollback(by_events);
+
+    by_bytes = take_bytes(harness, batch_span(batch, 0, 2).length);
+    g_assert_cmpuint(by_bytes->n_events, ==, 2);
+    lease_rollback(by_bytes);
+}
+
+static void
 test_one_event_is_given_even_if_it_is_larger(gconstpointer variant)
 {
     g_autoptr(ChannelHarness) harness = channel_harness_new(variant, "");
@@ -301,6 +320,7 @@ const ContractTest channel_take_contract[] = {
     { "a-lease-with-a-gap", test_a_lease_may_hold_events_that_do_not_follow_one_another },
     { "limit-of-events", test_take_gives_no_more_events_than_asked_for },
     { "limit-of-bytes", test_take_gives_no_more_bytes_than_asked_for },
+    { "limit-at-the-end-of-a-batch", test_a_limit_that_is_reached_at_the_end_of_a_batch_is_kept },
     { "one-larger-event", test_one_event_is_given_even_if_it_is_larger },
     { "takes-are-counted", test_takes_are_counted_by_events },
     { "times-are-observed", test_time_is_observed_per_put_and_per_committed_event },

@@ -219,11 +219,11 @@ test_the_earliest_timeout_of_those_that_wait_is_the_deadline(void)
 {
     Fixture f;
 
-    fixture_open(&f, &replicating_selector, "a b c", "");
-    for (guint i = 0; i < 3; i++)
-        f.channels[i]->base.put_timeout_us = (gint64[]){ 60, 1, 30 }[i] * G_USEC_PER_SEC;
-    f.channels[0]->answer = f.channels[2]->answer = PUT_PENDING;
-    f.channels[1]->answer = PUT_DONE;
+    fixture_open(&f, &replicating_selector, "a b c d", "");
+    for (guint i = 0; i < 4; i++) {
+        f.channels[i]->base.put_timeout_us = (gint64[]){ 60, 1, 30, 45 }[i] * G_USEC_PER_SEC;
+        f.channels[i]->answer = i == 1 ? PUT_DONE : PUT_PENDING;
+    }
     g_assert_cmpint(put_two(&f), ==, PUT_PENDING);
 
     g_assert_cmpint(f.put.deadline_us, >, clock_deadline_us(20 * G_USEC_PER_SEC));
