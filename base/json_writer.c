@@ -112,10 +112,12 @@ append_escaped(GString *out, const guint8 *text, const guint8 *end)
 void
 json_append_quoted(GString *out, ByteSpan text)
 {
-    const guint8 *at = text.data;
-    gsize left = text.length;
+    gsize ascii = byte_span_ascii_length(text);
+    const guint8 *at = text.data + ascii;
+    gsize left = text.length - ascii;
 
     g_string_append_c(out, '"');
+    append_escaped(out, text.data, at);
     while (left > 0) {
         const char *valid_end;
 

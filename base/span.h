@@ -26,3 +26,21 @@ byte_span_equal(ByteSpan a, ByteSpan b)
 {
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
+
+/* How many bytes from the front are ASCII, at eight a step. */
+static inline gsize
+byte_span_ascii_length(ByteSpan span)
+{
+    gsize at = 0;
+
+    for (; span.length - at >= sizeof(guint64); at += sizeof(guint64)) {
+        guint64 word;
+
+        memcpy(&word, span.data + at, sizeof(word));
+        if ((word & G_GUINT64_CONSTANT(0x8080808080808080)) != 0)
+            break;
+    }
+    while (at < span.length && span.data[at] < 0x80)
+        at++;
+    return at;
+}

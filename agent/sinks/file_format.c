@@ -45,6 +45,9 @@ append_headers_and_text(const EventView *event, GString *out)
 static gboolean
 is_utf8(ByteSpan text)
 {
+    gsize ascii = byte_span_ascii_length(text);
+
+    text = byte_span(text.data + ascii, text.length - ascii);
     while (text.length > 0) {
         const guint8 *nul = memchr(text.data, '\0', text.length);
         gsize length = nul != NULL ? (gsize) (nul - text.data) : text.length;

@@ -12,7 +12,7 @@
 
 #define CHUNK (128 * 1024)
 /* Collected records beyond this are given back after a commit. */
-#define KEPT (4 * CHUNK)
+#define KEPT (2 * CHUNK)
 
 static const char *
 codec_suffix(const FileRules *rules)
