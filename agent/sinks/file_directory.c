@@ -143,14 +143,16 @@ is_taken(int directory, const char *name)
     return fstatat(directory, name, &entry, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Names sort in the order of their making, after a quick restart too: hence milliseconds. */
 static char *
 next_stem(const char *prefix, guint *count)
 {
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-    g_autofree char *stamp = g_date_time_format(now, "%Y%m%dT%H%M%SZ");
+    g_autofree char *stamp = g_date_time_format(now, "%Y%m%dT%H%M%S");
+    int milliseconds = g_date_time_get_microsecond(now) / 1000;
 
     *count = *count == G_MAXUINT ? 1 : *count + 1;
-    return g_strdup_printf("%s-%s-%06u", prefix, stamp, *count);
+    return g_strdup_printf("%s-%s.%03dZ-%06u", prefix, stamp, milliseconds, *count);
 }
 
 /* -1 with errno EEXIST: the name is taken, or a sink that recovers has taken the file for a

@@ -9,10 +9,10 @@
 #include "agent/sinks/file_rules.h"
 
 #define FILE_TMP ".tmp"
-/* "-20240131T101500Z-0000000001": what a name has behind its prefix, at the longest. */
-#define FILE_STAMP_MAX 28
+/* "-20240131T101500.123Z-0000000001": what a name has behind its prefix, at the longest. */
+#define FILE_STAMP_MAX 32
 /* The same as an expression. */
-#define FILE_STAMP_PATTERN "-[0-9]{8}T[0-9]{6}Z-[0-9]{6,10}"
+#define FILE_STAMP_PATTERN "-[0-9]{8}T[0-9]{6}\\.[0-9]{3}Z-[0-9]{6,10}"
 
 /* Descriptor of base/relative, -1 with an error and errno; create makes what is missing. */
 int file_directory_open(const FileRules *rules, const char *relative, GError **error);
@@ -20,8 +20,9 @@ int file_directory_create(const FileRules *rules, const char *relative, GError *
 /* Makes new and renamed entries last. */
 void file_directory_sync(int directory);
 
-/* A new name of prefix, time and the next count: "apps-20240131T101500Z-000001". The file exists
- * afterwards with suffix and FILE_TMP, is empty and locked. Its descriptor, -1 with errno set. */
+/* A new name of prefix, time and the next count: "apps-20240131T101500.123Z-000001". The file
+ * exists afterwards with suffix and FILE_TMP, is empty and locked. Its descriptor, -1 with errno
+ * set. */
 int file_directory_add(int directory, const FileRules *rules, const char *prefix, guint *count,
                        char **ret_stem /* (transfer full) */);
 

@@ -3,6 +3,7 @@ TESTS += %D%/run.sh
 
 integration_files = \
 	%D%/conftest.py \
+	%D%/files.py \
 	%D%/flume_api.py \
 	%D%/leat.py \
 	%D%/run.sh \
@@ -10,6 +11,8 @@ integration_files = \
 	%D%/test_check.py \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
+	%D%/test_file_sink.py \
+	%D%/test_file_sink_outage.py \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \

@@ -11,7 +11,7 @@
 #include "tests/support/decoder.h"
 #include "tests/support/file_sink_harness.h"
 
-#define STAMP "-20240131T101500Z-000001"
+#define STAMP "-20240131T101500.123Z-000001"
 
 static char *
 leave(FileSinkHarness *sink, const char *name, const char *content)
@@ -52,7 +52,7 @@ test_one_without_a_whole_record_is_removed(void)
     g_autoptr(FileSinkHarness) sink = file_sink_harness_new("");
 
     g_free(leave(sink, "sink" STAMP ".log.tmp", "hal"));
-    g_free(leave(sink, "sink-20240131T101500Z-000002.log.tmp", ""));
+    g_free(leave(sink, "sink-20240131T101500.123Z-000002.log.tmp", ""));
     file_sink_harness_reopen(sink, "");
 
     assert_files(sink, "");
