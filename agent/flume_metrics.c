@@ -1,8 +1,6 @@
 /* flume_metrics.c - {"SOURCE.apps":{"Type":"SOURCE","EventReceivedCount":"0",...},...} */
 #include "agent/flume_metrics.h"
 
-#include <math.h>
-
 #include "agent/core/channel.h"
 #include "agent/core/sink.h"
 #include "agent/core/source.h"
@@ -41,8 +39,8 @@ write_fill_percentage(JsonWriter *json, const MetricSet *set)
         json_text(json, "ChannelFillPercentage", "1.7976931348623157E308");
         return;
     }
-    g_ascii_formatd(text, sizeof text, percentage == floor(percentage) ? "%.1f" : "%.15g",
-                    percentage);
+    g_ascii_formatd(text, sizeof text,
+                    percentage == (double) (guint64) percentage ? "%.1f" : "%.15g", percentage);
     json_text(json, "ChannelFillPercentage", text);
 }
 
