@@ -65,7 +65,8 @@ char *
 file_sink_harness_problems(const char *options)
 {
     g_autoptr(Problems) problems = problems_new("test.yaml");
-    g_autoptr(Component) component = (Component *) make_sink("/nowhere", options, problems);
+    g_autoptr(Component) component G_GNUC_UNUSED =
+        (Component *) make_sink("/nowhere", options, problems);
 
     return problems_to_text(problems);
 }
