@@ -16,6 +16,7 @@ integration_files = \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
+	%D%/test_routing.py \
 	%D%/test_send.py \
 	%D%/test_sequence.py \
 	%D%/test_shutdown.py \
