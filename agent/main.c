@@ -113,6 +113,8 @@ main(int argc, char **argv)
 {
     /* Not LC_NUMERIC: numbers are written and read in one way everywhere. */
     setlocale(LC_CTYPE, "");
+    /* What a write finds is an error of that write: a closed peer, a file at its size limit. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return close_output(run_command_line(argc, argv));
 }

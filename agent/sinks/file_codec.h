@@ -23,7 +23,7 @@ typedef struct FileCodec FileCodec;
 
 typedef struct {
     const char *suffix; /* ".gz" */
-    FileCodec *(*new)(void);
+    FileCodec *(*create)(void);
     void (*free)(FileCodec *self);
     gboolean (*pack)(FileCodec *self, ByteSpan records, FileCodecStep step, GString *out,
                      GError **error);

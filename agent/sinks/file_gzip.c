@@ -291,7 +291,7 @@ gzip_find_end(int fd, FileEnd *ret_end)
 
 const FileCodecType file_gzip = {
     .suffix = ".gz",
-    .new = gzip_new,
+    .create = gzip_new,
     .free = gzip_free,
     .pack = gzip_pack,
     .commit = gzip_commit,

@@ -56,7 +56,7 @@ static void
 start_codec(FileWriter *self)
 {
     if (self->rules->codec != NULL)
-        self->codec = self->rules->codec->new ();
+        self->codec = self->rules->codec->create();
 }
 
 static void

@@ -254,7 +254,7 @@ zstd_find_end(int fd, FileEnd *ret_end)
 
 const FileCodecType file_zstd = {
     .suffix = ".zst",
-    .new = zstd_new,
+    .create = zstd_new,
     .free = zstd_free,
     .pack = zstd_pack,
     .commit = zstd_commit,

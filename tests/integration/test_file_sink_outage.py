@@ -1,6 +1,7 @@
 """test_file_sink_outage.py - a disk that is full, a folder that is forbidden: the sink waits, loses nothing, goes on."""
 import contextlib
 import os
+import resource
 import subprocess
 
 import pytest
@@ -76,6 +77,18 @@ def test_a_full_disk_leaves_compressed_files_whole(leat, small_disk, compression
     agent.wait_for_log("source has nothing more to send")
     agent.stop()
     assert numbers(small_disk / "events") == list(range(N_EVENTS))
+
+
+def test_a_limit_of_the_file_size_ends_files_and_not_the_agent(leat, tmp_path):
+    folder = tmp_path / "events"
+    agent = leat(config(folder), start=False).launch()
+    resource.prlimit(agent.process.pid, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    agent.wait_for_log("source has nothing more to send")
+    agent.stop()
+
+    assert all(path.stat().st_size <= 1 << 20 for path in files.paths(folder)) and len(files.paths(folder)) >= 4
+    assert numbers(folder) == list(range(N_EVENTS))
 
 
 @contextlib.contextmanager

@@ -10,12 +10,12 @@
 #include <zstd.h>
 #endif
 
-#define CHUNK 65536
+#define CHUNK 65536 /* of output */
 
+#ifdef HAVE_ZLIB
 static gboolean
 read_gzip(const GString *bytes, GString *out)
 {
-#ifdef HAVE_ZLIB
     g_autofree guint8 *chunk = g_malloc(CHUNK);
     z_stream stream = { .next_in = (Bytef *) bytes->str, .avail_in = (uInt) bytes->len };
     int result = inflateInit2(&stream, 16 + MAX_WBITS);
@@ -30,15 +30,13 @@ read_gzip(const GString *bytes, GString *out)
     }
     inflateEnd(&stream);
     return result == Z_STREAM_END;
-#else
-    return FALSE;
-#endif
 }
+#endif
 
+#ifdef HAVE_ZSTD
 static gboolean
 read_zstd(const GString *bytes, GString *out)
 {
-#ifdef HAVE_ZSTD
     g_autofree char *chunk = g_malloc(CHUNK);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     ZSTD_inBuffer input = { .src = bytes->str, .size = bytes->len };
@@ -54,17 +52,31 @@ read_zstd(const GString *bytes, GString *out)
     }
     ZSTD_freeDCtx(context);
     return left == 0;
-#else
-    return FALSE;
+}
 #endif
+
+static gboolean
+read_with(FileCompression compression, const GString *bytes, GString *out)
+{
+    switch (compression) {
+#ifdef HAVE_ZLIB
+    case FILE_COMPRESSION_GZIP:
+        return read_gzip(bytes, out);
+#endif
+#ifdef HAVE_ZSTD
+    case FILE_COMPRESSION_ZSTD:
+        return read_zstd(bytes, out);
+#endif
+    default:
+        g_string_append_len(out, bytes->str, (gssize) bytes->len);
+        return compression == FILE_COMPRESSION_NONE;
+    }
 }
 
 GString *
 decoder_read(FileCompression compression, const GString *bytes)
 {
     g_autoptr(GString) out = g_string_new(NULL);
-    gboolean whole =
-        compression == FILE_COMPRESSION_GZIP ? read_gzip(bytes, out) : read_zstd(bytes, out);
 
-    return whole ? g_steal_pointer(&out) : NULL;
+    return read_with(compression, bytes, out) ? g_steal_pointer(&out) : NULL;
 }

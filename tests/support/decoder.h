@@ -5,5 +5,6 @@
 
 #include "agent/sinks/file_codec.h"
 
-/* NULL unless the bytes are complete members or frames from the first byte to the last. */
+/* NULL for what is not built in, and unless the bytes are complete members or frames from the first
+ * byte to the last. */
 GString *decoder_read(FileCompression compression, const GString *bytes);

@@ -27,7 +27,7 @@ codec_file_new(FileCompression compression)
 
     self->compression = compression;
     self->type = file_codec_find(compression, &missing);
-    self->codec = self->type->new ();
+    self->codec = self->type->create();
     self->bytes = g_string_new(NULL);
     self->text = g_string_new(NULL);
     return self;

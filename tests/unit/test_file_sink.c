@@ -322,6 +322,18 @@ test_a_file_put_aside_ends_at_its_time(void)
     assert_files(sink, "a-T-000001.log b-T-000002.log");
 }
 
+static void
+test_files_put_aside_are_bounded(void)
+{
+    g_autoptr(FileSinkHarness) sink =
+        file_sink_harness_new("prefix: \"%{app}\", max-open-files: 1, sync: never");
+
+    put_round(sink, 4200);
+    g_assert_cmpint(file_sink_harness_deliver(sink), ==, DELIVERED);
+
+    g_assert_cmpuint(file_sink_harness_metric(sink, FILE_METRIC_IN_USE), ==, 4097);
+}
+
 /* ---- others in the folder ---- */
 
 static void
@@ -448,6 +460,7 @@ static const SinkTest tests[] = {
     { "many/order", test_each_path_has_its_file_and_its_order },
     { "many/aside", test_more_paths_than_open_files_keep_one_file_each },
     { "many/taken", test_a_file_put_aside_that_somebody_took_is_begun_anew },
+    { "many/bounded", test_files_put_aside_are_bounded },
     { "many/time", test_a_file_put_aside_ends_at_its_time },
     { "others/moved", test_a_file_that_was_moved_away_is_followed_by_a_new_one },
     { "others/emptied", test_a_file_that_was_emptied_is_followed_by_a_new_one },
