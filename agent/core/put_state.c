@@ -26,6 +26,7 @@ typedef struct {
     Ticket ticket;
     MetricSet *metrics;
     guint n_events;
+    gatomicrefcount refs; /* of the channel, until done, and of put_state_put_optional */
 } OptionalTicket;
 
 PutState *
@@ -140,36 +141,64 @@ put_state_expire(PutState *self)
 
 /* ---- optional channels ---- */
 
-static void
-optional_ticket_end(OptionalTicket *self, gboolean took)
+static OptionalTicket *
+optional_ticket_ref(OptionalTicket *self)
 {
-    if (!took)
-        metric_add(self->metrics, SOURCE_OPTIONAL_FAILURES, self->n_events);
+    g_atomic_ref_count_inc(&self->refs);
+    return self;
+}
+
+static void
+optional_ticket_unref(OptionalTicket *self)
+{
+    if (!g_atomic_ref_count_dec(&self->refs))
+        return;
     g_clear_error(&self->ticket.error);
     g_free(self);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(OptionalTicket, optional_ticket_unref)
+
+static void
+optional_ticket_failed(OptionalTicket *self)
+{
+    metric_add(self->metrics, SOURCE_OPTIONAL_FAILURES, self->n_events);
 }
 
 static void
 optional_ticket_done(Ticket *ticket)
 {
-    optional_ticket_end((OptionalTicket *) ticket, ticket->error == NULL);
+    g_autoptr(OptionalTicket) self = (OptionalTicket *) ticket;
+
+    if (ticket->error != NULL)
+        optional_ticket_failed(self);
+}
+
+static OptionalTicket *
+optional_ticket_new(MetricSet *metrics, guint n_events)
+{
+    OptionalTicket *self = g_new0(OptionalTicket, 1);
+
+    self->ticket.done = optional_ticket_done;
+    self->metrics = metrics;
+    self->n_events = n_events;
+    g_atomic_ref_count_init(&self->refs);
+    return self;
 }
 
 static void
 put_state_put_optional(PutState *self, const RouteTarget *target)
 {
     Channel *channel = self->channels[target->position];
-    OptionalTicket *ticket = g_new0(OptionalTicket, 1);
-    PutResult result;
+    g_autoptr(OptionalTicket) ticket = optional_ticket_new(self->metrics, target->batch->n_events);
+    g_autoptr(OptionalTicket) of_channel = optional_ticket_ref(ticket);
+    PutResult result = channel_put(channel, target->batch, &ticket->ticket, NULL);
 
-    ticket->ticket.done = optional_ticket_done;
-    ticket->metrics = self->metrics;
-    ticket->n_events = target->batch->n_events;
-    result = channel_put(channel, target->batch, &ticket->ticket, NULL);
-    if (result != PUT_PENDING)
-        optional_ticket_end(ticket, result == PUT_DONE);
-    else if (channel_put_cancel(channel, &ticket->ticket))
-        optional_ticket_end(ticket, FALSE);
+    if (result == PUT_FAILED ||
+        (result == PUT_PENDING && channel_put_cancel(channel, &ticket->ticket)))
+        optional_ticket_failed(ticket);
+    else if (result == PUT_PENDING)
+        g_steal_pointer(&of_channel); /* done comes, or has come */
 }
 
 /* ---- the outcome ---- */

@@ -33,6 +33,7 @@ unit_tests = \
 	%D%/test_option \
 	%D%/test_option_problems \
 	%D%/test_problems \
+	%D%/test_put_race \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
 	%D%/test_regex_interceptors \
@@ -188,3 +189,8 @@ tests_unit_test_client_guess_LDADD = $(LEAT_THRIFT_LIBS)
 tests_unit_test_frame_server_SOURCES = $(test_events) %D%/test_frame_server.c
 tests_unit_test_frame_server_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
 tests_unit_test_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
+tests_unit_test_put_race_SOURCES = \
+	$(test_part) \
+	$(test_select) \
+	%D%/test_put_race.c
+tests_unit_test_put_race_LDADD = $(AGENT_LIBS)
