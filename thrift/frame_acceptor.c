@@ -63,7 +63,10 @@ take(FrameServer *server, int fd, const struct sockaddr *address, gsize length)
 {
     FrameLoop *loop;
 
-    server->acceptor.reported = FALSE;
+    if (server->acceptor.reported) {
+        server->acceptor.reported = FALSE;
+        atomic_store(&server->acceptor.paused, FALSE);
+    }
     if (atomic_load(&server->n_connections) >= server->options.max_connections) {
         refuse(server, fd, address);
         return;
@@ -86,6 +89,7 @@ pause_accepting(FrameServer *server, int code)
 
     loop_change(loop, &self->watch, 0);
     loop_timer_set(loop, &self->retry, loop_now_us(loop) + RETRY_US);
+    atomic_store(&self->paused, TRUE);
     atomic_store(&self->needs_closed, TRUE);
     if (!self->reported) {
         g_autofree char *detail =
@@ -174,6 +178,12 @@ listener_ready(LoopWatch *watch, guint32 events G_GNUC_UNUSED)
             return;
         }
     }
+}
+
+gboolean
+frame_server_is_paused(const FrameServer *self)
+{
+    return atomic_load(&self->acceptor.paused);
 }
 
 gboolean

@@ -333,8 +333,11 @@ arrive(LoopJob *job)
     g_autoptr(GError) error = NULL;
 
     loop->n_kept++;
-    if (!loop_add(loop->loop, &self->watch, &error)) {
-        frame_connection_report(self, FRAME_REFUSED_CONNECTION, error->message);
+    /* Loop 0 may have accepted it in the very turn in which it was told to stop. */
+    if (loop->stopping || !loop_add(loop->loop, &self->watch, &error)) {
+        frame_connection_report(self,
+                                error != NULL ? FRAME_REFUSED_CONNECTION : FRAME_CLOSED_SHUTDOWN,
+                                error != NULL ? error->message : NULL);
         close(self->watch.fd);
         frame_loop_count_closed(loop);
         frame_connection_unref(self);

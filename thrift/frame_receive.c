@@ -6,6 +6,7 @@
  * not reserved: first the length of a frame alone, then its body alone. */
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "thrift/client_guess.h"
@@ -280,7 +281,7 @@ read_as_planned(FrameConnection *self, ReadPlan plan)
     };
 
     if (plan.body == 0)
-        return readv(self->watch.fd, &parts[1], 1);
+        return recv(self->watch.fd, self->loop->scratch, plan.scratch, 0);
     need_buffer(self);
     parts[0] =
         (struct iovec){ .iov_base = self->frame->data + self->frame_filled, .iov_len = plan.body };

@@ -68,6 +68,8 @@ FrameServer *frame_server_new(const FrameServerOptions *options, const FrameHand
 gboolean frame_server_open(FrameServer *self, GError **error);
 const Endpoint *frame_server_bound(const FrameServer *self); /* after open */
 gboolean frame_server_start(FrameServer *self, GError **error);
+/* Accepting pauses for want of descriptors. Any thread, after start. */
+gboolean frame_server_is_paused(const FrameServer *self);
 /* Stops accepting and reading new frames; returns when every request is completed and its answer
  * written, or at the deadline. A request that is still out at answer_deadline_us gets `expired`. */
 void frame_server_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_us);

@@ -35,8 +35,9 @@ typedef struct {
     LoopTimer retry;
     LoopJob resume;
     FrameServer *server;
-    gboolean reported;        /* that accepting pauses; until it succeeds again */
-    atomic_bool needs_closed; /* paused: whoever closes a connection posts resume */
+    gboolean reported; /* that accepting pauses; until it succeeds again */
+    atomic_bool paused;
+    atomic_bool needs_closed; /* paused, and whoever closes a connection is to post resume */
 } FrameAcceptor;
 
 struct FrameServer {

@@ -41,8 +41,6 @@ libthrift_wire_a_SOURCES = \
 libthrift_a_SOURCES = \
 	%D%/client_guess.c \
 	%D%/client_guess.h \
-	%D%/cursor_transport.c \
-	%D%/cursor_transport.h \
 	%D%/flume_api.h \
 	%D%/frame_acceptor.c \
 	%D%/frame_call.c \

@@ -324,6 +324,14 @@ thrift_source_bound_to(const Source *source)
     return frame_server_bound(((const ThriftSource *) source)->server);
 }
 
+static const char *
+thrift_source_trouble(const Source *source)
+{
+    return frame_server_is_paused(((const ThriftSource *) source)->server)
+               ? "no descriptor is left for another connection"
+               : NULL;
+}
+
 static gsize
 thrift_source_largest_batch(const Source *source)
 {
@@ -346,4 +354,5 @@ const SourceType thrift_source = {
     .listens_on = thrift_source_listens_on,
     .bound_to = thrift_source_bound_to,
     .largest_batch = thrift_source_largest_batch,
+    .trouble = thrift_source_trouble,
 };

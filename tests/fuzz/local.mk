@@ -7,6 +7,8 @@
 EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py
 
 fuzz_walk = \
+	tests/support/cursor_transport.c \
+	tests/support/cursor_transport.h \
 	%D%/fuzz_walk.c \
 	%D%/oracle.c \
 	%D%/oracle.h \
@@ -17,6 +19,7 @@ LIBFUZZER = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 replays = \
 	%D%/replay_event_bytes \
+	%D%/replay_frame_server \
 	%D%/replay_reply \
 	%D%/replay_walk \
 	%D%/replay_yaml_tree
@@ -26,6 +29,9 @@ TESTS += $(replays)
 tests_fuzz_replay_event_bytes_SOURCES = %D%/fuzz_event_bytes.c %D%/replay_main.c
 tests_fuzz_replay_event_bytes_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"event_bytes"'
 tests_fuzz_replay_event_bytes_LDADD = $(BASE_LIBS)
+tests_fuzz_replay_frame_server_SOURCES = %D%/fuzz_frame_server.c %D%/replay_main.c
+tests_fuzz_replay_frame_server_CPPFLAGS = $(TEST_CPPFLAGS) $(THRIFT_CFLAGS) -DFUZZ_CORPUS='"frame_server"'
+tests_fuzz_replay_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_replay_reply_SOURCES = %D%/fuzz_reply.c %D%/replay_main.c
 tests_fuzz_replay_reply_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"reply"'
 tests_fuzz_replay_reply_LDADD = $(WIRE_LIBS)
@@ -39,6 +45,7 @@ tests_fuzz_replay_yaml_tree_LDADD = $(BASE_LIBS)
 if FUZZING
 check_PROGRAMS += \
 	%D%/fuzz_event_bytes \
+	%D%/fuzz_frame_server \
 	%D%/fuzz_reply \
 	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
@@ -47,6 +54,10 @@ endif
 tests_fuzz_fuzz_event_bytes_SOURCES = %D%/fuzz_event_bytes.c
 tests_fuzz_fuzz_event_bytes_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_event_bytes_LDADD = $(BASE_LIBS)
+tests_fuzz_fuzz_frame_server_SOURCES = %D%/fuzz_frame_server.c
+tests_fuzz_fuzz_frame_server_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+tests_fuzz_fuzz_frame_server_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_fuzz_reply_SOURCES = %D%/fuzz_reply.c
 tests_fuzz_fuzz_reply_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_reply_LDADD = $(WIRE_LIBS)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""make_corpus.py - writes the seeds of corpus/walk, corpus/event_bytes and corpus/reply with Debian's
+"""make_corpus.py - writes the seeds of corpus/walk, corpus/event_bytes, corpus/reply and corpus/frame_server with Debian's
 python3-thrift. What a fuzzer found lies beside them under other names and is left alone.
 
     /usr/bin/python3 tests/fuzz/make_corpus.py
 """
 import pathlib
+import struct
 
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.protocol.TCompactProtocol import TCompactProtocol
@@ -174,7 +175,31 @@ def exception_fields(p, exception):
     field(p, TType.I32, 2, lambda: p.writeI32(exception.type))
 
 
+def frames(*messages):
+    return b"".join(struct.pack("!i", len(m)) + m for m in messages)
+
+
+def save_streams():
+    """Two bytes that say how the server plays (see fuzz_frame_server.c), then what a connection brings."""
+    for protocol in PROTOCOLS:
+        calls = [message(protocol, name, TMessageType.CALL, n, write) for n, (name, write) in enumerate(CALLS.values())]
+        oneway = message(protocol, "append", TMessageType.ONEWAY, 7, lambda p: single(p, plain))
+        for how in (0x00, 0x10, 0x01, 0x11, 0x02, 0x03, 0x13):
+            save("frame_server", f"{protocol}-calls-{how:02x}", bytes([how, 5]) + frames(*calls[:3], oneway, *calls[5:]))
+        save("frame_server", f"{protocol}-pipeline", b"\x00\x06" + frames(*calls[:1] * 100))
+        save("frame_server", f"{protocol}-cut", b"\x00\x07" + frames(*calls[:2])[:-9])
+        save("frame_server", f"{protocol}-unframed", b"\x00\x08" + calls[0])
+        save("frame_server", f"{protocol}-not-wanted", bytes([8 if protocol == "compact" else 4, 1]) + frames(calls[0]))
+        save("frame_server", f"{protocol}-reply", b"\x00\x01" + frames(message(protocol, "append", TMessageType.REPLY, 1, lambda p: None)))
+    save("frame_server", "no-bytes", b"\x00\x01" + frames(b""))
+    save("frame_server", "too-large", b"\x00\x01\x7f\xff\xff\xff")
+    save("frame_server", "negative", b"\x00\x01\xff\xff\xff\xff")
+    save("frame_server", "both-protocols", b"\x00\x01" + frames(*[
+        message(protocol, "append", TMessageType.CALL, 1, lambda p: single(p, plain)) for protocol in PROTOCOLS]))
+
+
 def main():
+    save_streams()
     for protocol in PROTOCOLS:
         for label, (name, write) in CALLS.items():
             save("walk", f"{protocol}-{label}", message(protocol, name, TMessageType.CALL, 1, write))

@@ -4,7 +4,7 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/protocol/thrift_compact_protocol.h>
 
-#include "thrift/cursor_transport.h"
+#include "tests/support/cursor_transport.h"
 
 /* The decoder loses what it has read so far when it refuses a call, and the generated types lose 32
  * bytes whenever one is finalized (they do not chain up to GObject). That is Thrift's, and must not

@@ -1,4 +1,5 @@
 """test_thrift_source_clients.py - who connects: strangers, crowds, and those that come when nothing is left for them."""
+import http.client
 import resource
 import select
 import threading
@@ -161,6 +162,8 @@ def limited_to_descriptors(n):
 def test_out_of_descriptors_it_pauses_says_so_once_and_recovers(leat):
     agent = leat(config(source={"threads": 1}), prefix=limited_to_descriptors(40))
     port = agent.port("apps")
+    page = http.client.HTTPConnection(*agent.address("http"), timeout=wire.TIMEOUT)
+    page.connect()  # while it still can
 
     clients = [Raw(port) for _ in range(60)]
     agent.wait_for_log("out of resources")
@@ -171,10 +174,13 @@ def test_out_of_descriptors_it_pauses_says_so_once_and_recovers(leat):
     assert cpu_ticks(agent) - ticks <= 3  # it does not spin
     assert sum("no connection is accepted" in entry["detail"] for entry in agent.log("out of resources")) == 1
 
+    page.request("GET", "/healthz")
+    assert page.getresponse().status == 503
     for client in served:
         client.close()
     rest = [client for client in clients if client not in served]
     assert all(client.read_answer().status == wire.OK for client in rest)
+    assert agent.request("/healthz").status == 200
     for client in rest:
         client.close()
 

@@ -2,7 +2,7 @@
  *
  * Every virtual function is set: what c_glib 0.17 puts in the place of a missing one calls itself.
  */
-#include "thrift/cursor_transport.h"
+#include "tests/support/cursor_transport.h"
 
 #include <string.h>
 
