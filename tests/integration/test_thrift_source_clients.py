@@ -163,7 +163,9 @@ def test_out_of_descriptors_it_pauses_says_so_once_and_recovers(leat):
     agent = leat(config(source={"threads": 1}), prefix=limited_to_descriptors(40))
     port = agent.port("apps")
     page = http.client.HTTPConnection(*agent.address("http"), timeout=wire.TIMEOUT)
-    page.connect()  # while it still can
+    before = agent.n_descriptors()
+    page.connect()
+    wait_until(lambda: agent.n_descriptors() > before, "the page is accepted, while it still can")
 
     clients = [Raw(port) for _ in range(60)]
     agent.wait_for_log("out of resources")
