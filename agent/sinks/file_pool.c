@@ -5,8 +5,10 @@
 #include "base/clock.h"
 
 #define CHECK_US G_USEC_PER_SEC /* how long a moved file may go unnoticed while it is written */
-#define RETRY_US G_USEC_PER_SEC /* after a file could not be ended */
-#define MAX_PARKED 4096         /* files put aside; more would cost memory for little */
+/* After a file could not be ended: doubled each time. */
+#define FIRST_RETRY_US G_USEC_PER_SEC
+#define LAST_RETRY_US (60 * G_USEC_PER_SEC)
+#define MAX_PARKED 4096 /* files put aside; more would cost memory for little */
 
 struct FilePool {
     const FileRules *rules;
@@ -160,7 +162,8 @@ end_as(FilePool *self, FileWriter *file, FileRoll reason)
     forget(self, file);
 }
 
-/* The events are acknowledged already: all that can be done is to say so and to start afresh. */
+/* With an interval the events are acknowledged already: all that can be done is to say so, and to
+ * start afresh. */
 static void
 sync_or_report(FilePool *self, FileWriter *file)
 {
@@ -170,7 +173,11 @@ sync_or_report(FilePool *self, FileWriter *file)
     if (file_writer_sync(file, &error))
         return;
     metric_add(self->owner->part_metrics, FILE_METRIC_SYNC_FAILURES, 1);
-    detail = g_strconcat(error->message, "; events written since the last sync may be lost", NULL);
+    detail = g_strconcat(error->message,
+                         self->rules->sync == FILE_SYNC_INTERVAL
+                             ? "; events written since the last sync may be lost"
+                             : NULL,
+                         NULL);
     component_report(self->owner, REPORT_DESTINATION, file->path, detail);
 }
 
@@ -199,7 +206,8 @@ file_pool_roll(FilePool *self, FileWriter *file, FileRoll reason, GError **error
         file_pool_give_up(self, file);
         return TRUE;
     }
-    file->retry_us = self->now_us + RETRY_US;
+    file->retry_delay_us = CLAMP(2 * file->retry_delay_us, FIRST_RETRY_US, LAST_RETRY_US);
+    file->retry_us = self->now_us + file->retry_delay_us;
     schedule(self, file->retry_us);
     g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;

@@ -31,7 +31,8 @@ typedef struct {
     gint64 opened_us; /* for the pool: monotonic times, and its lists */
     gint64 used_us;
     gint64 checked_us; /* that the file is still in its place */
-    gint64 retry_us;   /* not to be rolled before */
+    gint64 retry_us;   /* by a tick, after it could not be ended */
+    gint64 retry_delay_us;
     gboolean touched;
     GList link;
 } FileWriter;

@@ -111,7 +111,9 @@ def test_what_was_delivered_before_a_kill_is_whole_after_the_next_start(leat, fo
     agent.kill()
     readable = {path.with_suffix(""): files.read_so_far(path) for path in files.paths(folder, tmp=True)}
 
-    leat(sequence_config(folder, count=1, compression=compression)).stop()
+    second = leat(sequence_config(folder, count=1, compression=compression))
+    second.wait_for_log("source has nothing more to send")
+    second.stop()
 
     *kept, new = files.paths(folder)
     assert not files.paths(folder, tmp=True)

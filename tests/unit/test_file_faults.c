@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/sinks/file_pool.h"
+#include "base/clock.h"
 #include "tests/support/decoder.h"
 #include "tests/support/fault.h"
 #include "tests/support/file_sink_harness.h"
@@ -261,14 +262,23 @@ test_a_failed_sync_at_the_interval_is_counted_and_ends_the_file(void)
     g_assert_cmpuint(file_sink_harness_metric(sink, FILE_METRIC_SYNC_FAILURES), ==, 1);
 }
 
+static gint64
+us_to_next_tick(const FileSinkHarness *sink)
+{
+    return sink_type(sink->sink)->next_tick_us(sink->sink) - clock_now_us();
+}
+
 static void
-test_a_file_that_cannot_be_renamed_is_tried_again_later(void)
+test_a_file_that_cannot_be_renamed_is_tried_again_later_and_later(void)
 {
     g_autoptr(FileSinkHarness) sink = file_sink_harness_new("idle-close: 5ms, sync: never");
 
     file_sink_harness_put_and_deliver(sink, "", "1");
-    fault_set(FAULT_RENAMEAT2, 0, 1, EACCES);
+    fault_set(FAULT_RENAMEAT2, 0, 2, EACCES);
     file_sink_harness_tick(sink);
+    g_assert_cmpint(us_to_next_tick(sink), <=, G_USEC_PER_SEC);
+    file_sink_harness_tick(sink);
+    g_assert_cmpint(us_to_next_tick(sink), >, 1.5 * G_USEC_PER_SEC);
     assert_files(sink, "sink-T-000001.log.tmp");
     file_sink_harness_tick(sink);
 
@@ -312,7 +322,7 @@ static const FaultTest tests[] = {
     { "no-cut", test_a_file_that_cannot_be_cut_is_left_for_the_next_start },
     { "sync", test_after_a_failed_sync_nothing_more_goes_into_the_file },
     { "sync-interval", test_a_failed_sync_at_the_interval_is_counted_and_ends_the_file },
-    { "rename", test_a_file_that_cannot_be_renamed_is_tried_again_later },
+    { "rename", test_a_file_that_cannot_be_renamed_is_tried_again_later_and_later },
     { "no-links", test_without_renameat2_and_links_a_taken_name_is_still_not_overwritten },
 };
 
