@@ -4,6 +4,12 @@
 
 #include "base/clock.h"
 
+/* A consumer that comes back and finds less than it wants is ahead of the producers. Were it woken
+ * by each put that fills a batch, waking and falling asleep would be a good part of all the work;
+ * so it rests this long after its last take, as far as it lingers at all. Only a put that has to
+ * wait for room ends the rest. */
+#define REST_US 200
+
 /* On the stack of the thread that waits. */
 typedef struct {
     GList link;
@@ -52,15 +58,38 @@ take_waiters_sleep(TakeWaiters *self, GMutex *lock, TakeWaiter *waiter, gint64 u
         g_queue_unlink(&self->waiting, &waiter->link);
 }
 
-/* When lingering ends; in the past if it is over, or was never asked for. */
+/* The end of a time that began with the last take; long past if there was none, or no time. */
 static gint64
-take_waiters_linger_end_us(const TakeWaiters *self, const TakeLimits *limits)
+take_waiters_after_last_us(const TakeWaiters *self, gint64 delay_us)
 {
-    if (self->last_take_us == G_MININT64 || limits->linger_us <= 0)
+    if (self->last_take_us == G_MININT64 || delay_us <= 0)
         return G_MININT64;
-    if (limits->linger_us > CLOCK_NEVER - self->last_take_us)
+    if (delay_us > CLOCK_NEVER - self->last_take_us)
         return CLOCK_NEVER;
-    return self->last_take_us + limits->linger_us;
+    return self->last_take_us + delay_us;
+}
+
+/* What the waiter is to be woken for; TRUE while it lingers: then at least until *ret_wake_us. */
+static gboolean
+take_waiters_linger(const TakeWaiters *self, const TakeLimits *limits, TakeWaiter *waiter,
+                    gint64 now_us, gint64 *ret_wake_us)
+{
+    gint64 rest_end_us = take_waiters_after_last_us(self, MIN(limits->linger_us, REST_US));
+    gint64 linger_end_us = take_waiters_after_last_us(self, limits->linger_us);
+
+    waiter->want_events = waiter->want_bytes = 1;
+    *ret_wake_us = CLOCK_NEVER;
+    if (now_us >= linger_end_us)
+        return FALSE;
+    if (now_us < rest_end_us) {
+        waiter->want_events = waiter->want_bytes = G_MAXUINT64;
+        *ret_wake_us = rest_end_us;
+        return TRUE;
+    }
+    waiter->want_events = MAX(limits->max_events, 1);
+    waiter->want_bytes = MAX(limits->max_bytes, 1);
+    *ret_wake_us = linger_end_us;
+    return TRUE;
 }
 
 gboolean
@@ -72,17 +101,13 @@ take_waiters_wait(TakeWaiters *self, GMutex *lock, const TakeStock *stock, const
     g_cond_init(&waiter.cond);
     while (!stock_reaches(stock, MAX(limits->max_events, 1), MAX(limits->max_bytes, 1))) {
         gint64 now_us = clock_now_us();
-        gint64 linger_end_us = take_waiters_linger_end_us(self, limits);
-        gboolean lingers = now_us < linger_end_us;
+        gint64 wake_us;
 
-        if (stock->n_events > 0 && !lingers)
+        if (!take_waiters_linger(self, limits, &waiter, now_us, &wake_us) && stock->n_events > 0)
             break;
         if (now_us >= deadline_us || (limits->stop != NULL && g_atomic_int_get(limits->stop)))
             break;
-        waiter.want_events = lingers ? MAX(limits->max_events, 1) : 1;
-        waiter.want_bytes = lingers ? MAX(limits->max_bytes, 1) : 1;
-        take_waiters_sleep(self, lock, &waiter,
-                           lingers ? MIN(linger_end_us, deadline_us) : deadline_us);
+        take_waiters_sleep(self, lock, &waiter, MIN(wake_us, deadline_us));
     }
     g_cond_clear(&waiter.cond);
     return stock->n_events > 0;

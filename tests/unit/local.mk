@@ -43,6 +43,7 @@ unit_tests = \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
 	%D%/test_source_put \
+	%D%/test_take_waiters \
 	%D%/test_time_pattern \
 	%D%/test_topology \
 	%D%/test_walk \
@@ -106,6 +107,8 @@ tests_unit_test_connection_SOURCES = %D%/test_connection.c
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
 tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
 tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_take_waiters_SOURCES = %D%/test_take_waiters.c
+tests_unit_test_take_waiters_LDADD = $(AGENT_LIBS)
 tests_unit_test_backoff_SOURCES = %D%/test_backoff.c
 tests_unit_test_backoff_LDADD = $(BASE_LIBS)
 tests_unit_test_component_SOURCES = %D%/test_component.c $(test_part)
