@@ -13,6 +13,11 @@ AM_TESTS_ENVIRONMENT = CC='$(CC)' GLIB_CFLAGS='$(GLIB_CFLAGS)' PYTHON='$(PYTHON)
 .PHONY: check-programs
 check-programs: $(BUILT_SOURCES) $(check_PROGRAMS) $(check_LIBRARIES)
 
+# The long forms of the seeded samples: hours in place of minutes.
+.PHONY: soak
+soak: all
+	LEAT_SOAK=1 $(MAKE) check
+
 include tests/bench/local.mk
 include tests/fuzz/local.mk
 include tests/interop/local.mk

@@ -1,8 +1,7 @@
 # A fuzz target is one file, fuzz_X.c, with LLVMFuzzerTestOneInput, and a folder corpus/X. `make check` replays the
 # corpus through it; with --enable-fuzzing (clang) the libFuzzer program tests/fuzz/fuzz_X is built as well:
 #
-#     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make && make check-programs
-#     tests/fuzz/fuzz_X -max_len=4096 new-corpus ../tests/fuzz/corpus/X
+#     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make && make fuzz
 # Corpora whose files come from a script: tests/fuzz/make_corpus.py.
 EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py
 
@@ -43,12 +42,23 @@ tests_fuzz_replay_yaml_tree_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"yaml_tre
 tests_fuzz_replay_yaml_tree_LDADD = $(BASE_LIBS)
 
 if FUZZING
-check_PROGRAMS += \
+fuzz_targets = \
 	%D%/fuzz_event_bytes \
 	%D%/fuzz_frame_server \
 	%D%/fuzz_reply \
 	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
+check_PROGRAMS += $(fuzz_targets)
+
+# Each target in turn, from its corpus; what it finds new goes to tests/fuzz/found/ of the build.
+FUZZ_SECONDS = 60
+.PHONY: fuzz
+fuzz: $(fuzz_targets)
+	for target in $(fuzz_targets); do \
+	  name=$${target##*/fuzz_}; $(MKDIR_P) %D%/found/$$name; \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=%D%/found/ %D%/found/$$name $(srcdir)/%D%/corpus/$$name || exit 1; \
+	done
 endif
 
 tests_fuzz_fuzz_event_bytes_SOURCES = %D%/fuzz_event_bytes.c
