@@ -49,8 +49,9 @@ fuzz_targets = \
 	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
 check_PROGRAMS += $(fuzz_targets)
+endif
 
-# Each target in turn, from its corpus; what it finds new goes to tests/fuzz/found/ of the build.
+# Without --enable-fuzzing there is none. Each target in turn, from its corpus; what it finds new goes to tests/fuzz/found/ of the build.
 FUZZ_SECONDS = 60
 .PHONY: fuzz
 fuzz: $(fuzz_targets)
@@ -59,7 +60,6 @@ fuzz: $(fuzz_targets)
 	  $$target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=%D%/found/ %D%/found/$$name $(srcdir)/%D%/corpus/$$name || exit 1; \
 	done
-endif
 
 tests_fuzz_fuzz_event_bytes_SOURCES = %D%/fuzz_event_bytes.c
 tests_fuzz_fuzz_event_bytes_LDFLAGS = $(LIBFUZZER)
