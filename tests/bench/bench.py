@@ -165,7 +165,7 @@ class Bench:
 
     def starts(self):
         times = []
-        for _ in range(2 * self.options.rounds):
+        for _ in range(self.options.rounds):
             with contextlib.closing(Agent(self.options.leat)) as agent:
                 times.append(agent.start_seconds * 1e3)
         median = statistics.median(times)
@@ -228,12 +228,12 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--leat", required=True, help="the program")
     parser.add_argument("--programs", required=True, help="the folder of loadgen and limit_server")
-    parser.add_argument("--seconds", type=float, default=3, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=5, help="of each pair of measurements")
-    parser.add_argument("--quick", action="store_true", help="under a minute: 1 second, 3 rounds")
+    parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
+    parser.add_argument("--quick", action="store_true", help="under a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:
-        options.seconds, options.rounds = 1, 3
+        options.seconds, options.rounds = 0.5, 5
     return options
 
 
@@ -241,6 +241,8 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     bench = Bench(parse_options())
+    cores, load = os.cpu_count(), os.getloadavg()[0]
+    print(f"{cores} cores, load {load:.2f}" + (": others work here too, the ratios are rough" if load > 0.5 else ""))
     try:
         bench.run()
     except (RuntimeError, subprocess.SubprocessError, OSError) as failure:
