@@ -33,10 +33,10 @@ trap 'kill "$agent" 2>/dev/null || true' EXIT INT TERM
 # The agent names the ports that it was given.
 port_of() { sed -n "s/.*listening.* component=$1 .*address=[^ ]*:\([0-9]*\).*/\1/p" "$log"; }
 tries=0
-until [ -n "$(port_of apps)" ] && [ -n "$(port_of http)" ]; do
+until grep -q ' started agent=' "$log"; do
     kill -0 "$agent" 2>/dev/null || { cat "$log" >&2; fail "the agent did not start"; }
     tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { cat "$log" >&2; fail "the agent does not listen after 10 s"; }
+    [ "$tries" -lt 100 ] || { cat "$log" >&2; fail "the agent has not started after 10 s"; }
     sleep 0.1
 done
 port=$(port_of apps)
@@ -47,6 +47,7 @@ bold "3. Every line of $name becomes an event (leat send)."
 "$leat" send --to "127.0.0.1:$port" "$input"
 
 bold "4. Your own program can send too: docs/examples/send.py, any language that Thrift knows."
+sed -n '/^transport/,$s/^/    /p' "$tree/docs/examples/send.py"
 python_lines=0
 if (cd "$work" && thrift --gen py "$tree/thrift/flume.thrift" && /usr/bin/python3 "$tree/docs/examples/send.py" "$port"); then
     python_lines=2
@@ -54,7 +55,7 @@ else
     echo "(not shown: it needs the Debian package python3-thrift)"
 fi
 
-bold "5. What the agent counted (http://127.0.0.1:$http/metrics):"
+bold "5. What the agent counted (${http:+http://127.0.0.1:$http}/metrics):"
 metrics() {
     /usr/bin/python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' \
         "http://127.0.0.1:$http/metrics" 2>/dev/null || true
@@ -76,4 +77,4 @@ head -n "$lines" "$work/output.log" | cmp -s - "$input" || fail "the files diffe
 [ "$arrived" -eq $((lines + python_lines)) ] || fail "$((lines + python_lines)) events went in, $arrived came out"
 
 bold "$lines lines and $python_lines events from Python went in; $arrived events came out, in order, byte for byte the same."
-echo "Next: leat run conf/quickstart.yaml, leat describe, README.md"
+echo "Next: $leat run $tree/conf/quickstart.yaml, $leat describe, README.md"
