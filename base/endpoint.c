@@ -68,6 +68,9 @@ find_port_colon(const char *text, GError **error)
         refuse(error, text, "is a URL; write host:port alone, such as hub1:4141");
     } else if (*text == '[' && bracket == NULL) {
         refuse(error, text, "has no ']'; write an IPv6 address as [::1]:4141");
+    } else if (*text != '\0' && text[strspn(text, "0123456789")] == '\0') {
+        refuse(error, text, "has no host; write host:port, such as 127.0.0.1:%s, or :%s to listen",
+               text, text);
     } else if (colon == NULL || (*text == '[' && colon < bracket)) {
         refuse(error, text, "has no port; write host:port, such as %s:4141", *text ? text : "hub1");
     } else if (*text != '[' && strchr(text, ':') != colon) {

@@ -13,7 +13,7 @@ remedy_of(int reason)
 {
     switch (reason) {
     case EADDRINUSE:
-        return "; another process listens there, `ss -ltnp` shows which";
+        return "; a process listens there or a connection has that port, `ss -tanp` shows which";
     case EACCES:
     case EPERM:
         return "; ports below 1024 need root or CAP_NET_BIND_SERVICE";

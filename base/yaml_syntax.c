@@ -14,7 +14,7 @@ static const Remedy remedies[] = {
     { "cannot start any token", "\t", "indent with spaces, not with tabs" },
     { "a tab character", NULL, "indent with spaces, not with tabs" },
     { "cannot start any token", "%@`", "put a value that begins with % @ or ` in quotes" },
-    { "expected ',' or", "{", "inside { } and [ ] put \"${NAME}\" in quotes" },
+    { "expected ',' or", "{", "inside { } and [ ] put a value with ${NAME} or %{NAME} in quotes" },
     { "unknown escape character", NULL, "write \\\\ for a backslash, or use single quotes" },
     { "alphabetic or numeric", NULL, "put a value that begins with * or & in quotes" },
     { "mapping values are not allowed", NULL,

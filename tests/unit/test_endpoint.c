@@ -38,6 +38,7 @@ test_a_wrong_address_is_refused_with_what_to_write_instead(void)
         { "", "has no port; write host:port, such as hub1:4141" },
         { "hub1", "has no port; write host:port, such as hub1:4141" },
         { "hub1:", "has no port" },
+        { "41414", "has no host; write host:port, such as 127.0.0.1:41414, or :41414 to listen" },
         { "[::1]", "has no port; write host:port, such as [::1]:4141" },
         { "hub1:65536", "a port is a number from 0 to 65535" },
         { "hub1:-1", "a port is a number from 0 to 65535" },
@@ -253,8 +254,8 @@ test_a_taken_address_is_named_with_the_way_to_find_who_has_it(void)
     g_assert_cmpint(second, ==, -1);
     g_assert_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_BIND);
     g_assert_nonnull(strstr(error->message, text));
-    g_assert_nonnull(strstr(error->message, "Address already in use; another process listens "
-                                            "there, `ss -ltnp` shows which"));
+    g_assert_nonnull(strstr(error->message, "Address already in use; a process listens there or "
+                                            "a connection has that port, `ss -tanp` shows which"));
     close(first);
 }
 
