@@ -156,12 +156,29 @@ find_kind(const char *name, ComponentKind *ret_kind)
     return FALSE;
 }
 
+/* "file" alone is understood as what it may be: sink/file. NULL if no kind has such a type. */
+static char *
+find_type(const char *name)
+{
+    for (ComponentKind kind = 0; kind < N_COMPONENT_KINDS; kind++) {
+        g_autofree const char **types = builtin_type_names(kind);
+
+        if (g_strv_contains(types, name))
+            return g_strdup_printf("%s/%s", component_kind_name(kind), name);
+    }
+    return NULL;
+}
+
 static int
 unknown_kind(const char *name)
 {
     const char *names[N_COMPONENT_KINDS + 2] = { NULL };
+    g_autofree char *part = find_type(name);
     g_autofree char *hint = NULL;
 
+    if (part != NULL)
+        return command_usage_error(&describe_command, "there is no kind '%s'; did you mean '%s'?",
+                                   name, part);
     for (ComponentKind kind = 0; kind < N_COMPONENT_KINDS; kind++)
         names[kind] = component_kind_name(kind);
     names[N_COMPONENT_KINDS] = "agent";

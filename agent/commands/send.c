@@ -60,7 +60,7 @@ parse_to(const char *text, SendJob *job)
     g_autoptr(GError) failure = NULL;
 
     if (text == NULL)
-        return g_strdup("--to HOST:PORT is missing");
+        return g_strdup("--to HOST:PORT is missing; see 'leat send --help'");
     job->to = endpoint_parse(text, &failure);
     if (job->to == NULL)
         return g_strdup_printf("--to: %s", failure->message);
