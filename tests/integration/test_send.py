@@ -208,6 +208,40 @@ def test_progress_shows_on_a_terminal_only(peer, tmp_path):
     os.close(master)
 
 
+def agent_config(folder, **channel):
+    return {
+        "agent": {"http": "off"},
+        "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
+        "channels": {"buffer": {"type": "memory", **channel}},
+        "sinks": {"files": {"type": "file", "channel": "buffer", "directory": str(folder), "format": "text"}},
+    }
+
+
+@pytest.mark.parametrize("protocol", ["compact", "binary"])
+def test_what_goes_into_an_agent_comes_out_in_order(leat, tmp_path, protocol):
+    (tmp_path / "log").write_text("".join(f"line {i}\n" for i in range(25000)))
+    (tmp_path / "out").mkdir()
+    agent = leat(agent_config(tmp_path / "out"))
+
+    done = send(agent.port("apps"), "--protocol", protocol, tmp_path / "log")
+    agent.stop()
+
+    assert done.returncode == 0, error_of(done)
+    assert b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir()) == (tmp_path / "log").read_bytes()
+
+
+def test_a_batch_that_no_channel_can_hold_is_told_with_its_line(leat, tmp_path):
+    (tmp_path / "log").write_text("line\n" * 100)
+    (tmp_path / "out").mkdir()
+    agent = leat(agent_config(tmp_path / "out", capacity=10))
+
+    done = send(agent.port("apps"), "--batch", "20", tmp_path / "log")
+
+    assert done.returncode == 1
+    assert f"stopped at {tmp_path}/log:1, the first line not acknowledged" in error_of(done)
+    assert "answered FAILED: a channel is full or refuses events" in error_of(done)
+
+
 @pytest.mark.parametrize("arguments, problem", [
     ([], "--to HOST:PORT is missing"),
     (["--to", "host"], "--to: "),
