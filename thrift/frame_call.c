@@ -45,7 +45,7 @@ batch_of_walk(FrameCall *self)
         return batch_new_from_buffer(g_steal_pointer(&self->buffer), offsets, walk->n_events);
     if (end < LARGE_COPY)
         return batch_new_copy(walk->bytes, offsets, walk->n_events);
-    copy = buffer_pool_get(loop->server->pool, end);
+    copy = buffer_pool_get(loop->pool, end);
     memcpy(copy->data, walk->bytes, end);
     return batch_new_from_buffer(copy, offsets, walk->n_events);
 }

@@ -3,6 +3,9 @@
 #include "base/log.h"
 #include "thrift/frame_server_private.h"
 
+/* Idle buffers that all loops together may keep: some large batches, none of them for long. */
+#define MAX_IDLE_BUFFERS ((gsize) 32 * 1024 * 1024)
+
 static void
 stop_accepting(FrameServer *server)
 {
@@ -81,6 +84,12 @@ frame_loop_count_closed(FrameLoop *self)
 
 /* ---- life ---- */
 
+static gsize
+max_idle_buffers(const FrameServer *server)
+{
+    return MIN(server->options.receive_memory, MAX_IDLE_BUFFERS) / server->options.threads;
+}
+
 gboolean
 frame_loop_init(FrameLoop *self, FrameServer *server, GError **error)
 {
@@ -89,6 +98,7 @@ frame_loop_init(FrameLoop *self, FrameServer *server, GError **error)
     if (self->loop == NULL)
         return FALSE;
     self->processor = frame_processor_new();
+    self->pool = buffer_pool_new(max_idle_buffers(server));
     walk_init(&self->walk);
     self->scratch = g_malloc(FRAME_SCRATCH_BYTES);
     self->answers = g_byte_array_new();
@@ -107,6 +117,7 @@ frame_loop_clear(FrameLoop *self)
     g_byte_array_unref(self->answers);
     g_free(self->scratch);
     walk_clear(&self->walk);
+    buffer_pool_unref(self->pool);
     g_object_unref(self->processor);
     loop_free(self->loop);
 }

@@ -167,7 +167,7 @@ static void
 need_buffer(FrameConnection *self)
 {
     if (self->frame == NULL)
-        self->frame = buffer_pool_get(self->loop->server->pool, self->frame_length);
+        self->frame = buffer_pool_get(self->loop->pool, self->frame_length);
 }
 
 static void

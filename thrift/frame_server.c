@@ -6,9 +6,6 @@
 
 #include "thrift/frame_server_private.h"
 
-/* Idle buffers that the pool may keep: some batches for each loop, none of them for long. */
-#define MAX_IDLE_BUFFERS ((gsize) 32 * 1024 * 1024)
-
 FrameServer *
 frame_server_new(const FrameServerOptions *options, const FrameHandler *handler, gpointer user)
 {
@@ -20,7 +17,6 @@ frame_server_new(const FrameServerOptions *options, const FrameHandler *handler,
     self->handler = *handler;
     self->user = user;
     self->listen_fd = -1;
-    self->pool = buffer_pool_new(MIN(options->receive_memory, MAX_IDLE_BUFFERS));
     self->memory = receive_memory_new(options->receive_memory);
     self->loops = g_new0(FrameLoop, options->threads);
     return self;
@@ -38,7 +34,6 @@ frame_server_free(FrameServer *self)
     if (self->listen_fd >= 0)
         close(self->listen_fd);
     receive_memory_free(self->memory);
-    buffer_pool_unref(self->pool);
     g_clear_pointer(&self->bound, endpoint_free);
     endpoint_free((Endpoint *) self->options.listen);
     g_free((char *) self->options.name);

@@ -46,7 +46,6 @@ struct FrameServer {
     gpointer user;
     Endpoint *bound;
     int listen_fd;
-    BufferPool *pool;
     ReceiveMemory *memory;
     FrameLoop *loops;
     guint n_loops; /* that have been set up */
@@ -75,6 +74,7 @@ struct FrameLoop {
     Loop *loop;
     GThread *thread;
     LeatSourceProcessor *processor;
+    BufferPool *pool; /* its own: a buffer goes back to where its bytes are in the cache */
     Walk walk;
     guint8 *scratch;     /* what a read brings beyond the frame it was for */
     GByteArray *answers; /* of the connection that is being answered */
