@@ -23,7 +23,7 @@ const OptionSpec sink_options[] = {
       .help = "Bytes that are delivered together at the most; a larger event goes alone." },
     { .name = "linger",
       OPTION_AT(DURATION, Sink, linger_us),
-      .fallback = "200us",
+      .fallback = "5ms",
       .max = 60 * G_USEC_PER_SEC,
       .help = "Wait this long after a delivery for a batch to fill; the first event after silence "
               "goes at once." },
