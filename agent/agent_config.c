@@ -27,7 +27,7 @@ const OptionSpec agent_options[] = {
       .off_ok = TRUE,
       .help =
           "Address of /metrics, /metrics.json and /healthz; off disables them, port 0 picks one "
-          "and logs it." },
+          "and logs it. While it is in use the agent works without, and tries again." },
     { 0 },
 };
 

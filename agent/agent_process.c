@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/http_server.h"
+#include "agent/http_service.h"
 #include "agent/service_notify.h"
 #include "base/log.h"
 
@@ -23,7 +24,7 @@ typedef enum { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_STOPPING } ProcessStat
 typedef struct {
     GMainLoop *loop;
     Agent *agent;
-    HttpServer *http;
+    HttpService *http;
     ProcessState state;
     gboolean stop_is_asked;
     gboolean ok;
@@ -176,7 +177,6 @@ static gboolean
 process_open_http(Process *self, GError **error)
 {
     const Endpoint *address = agent_config(self->agent)->http;
-    g_autofree char *bound = NULL;
 
     if (address == NULL)
         return TRUE;
@@ -185,12 +185,8 @@ process_open_http(Process *self, GError **error)
                     "write `http: off` to silence this");
         return TRUE;
     }
-    self->http = http_server_new(self->agent, address, error);
-    if (self->http == NULL)
-        return FALSE;
-    bound = endpoint_to_text(http_server_bound(self->http));
-    log_info("listening", LOG_TEXT("component", "http"), LOG_TEXT("address", bound));
-    return TRUE;
+    self->http = http_service_new(self->agent, address, error);
+    return self->http != NULL;
 }
 
 static void
@@ -224,7 +220,7 @@ agent_process_run(AgentConfig *config)
         log_error("the agent cannot start", LOG_TEXT("error", error->message));
     for (gsize i = 0; i < G_N_ELEMENTS(signals); i++)
         g_source_remove(signals[i]);
-    http_server_free(self.http);
+    http_service_free(self.http);
     agent_free(self.agent);
     g_clear_error(&self.start_error);
     g_main_loop_unref(self.loop);

@@ -73,6 +73,8 @@ libagent_a_SOURCES = \
 	%D%/flume_metrics.c \
 	%D%/flume_metrics.h \
 	%D%/http_server.h \
+	%D%/http_service.c \
+	%D%/http_service.h \
 	%D%/interceptors/host_interceptor.c \
 	%D%/interceptors/regex_extractor_interceptor.c \
 	%D%/interceptors/regex_filter_interceptor.c \

@@ -6,7 +6,12 @@
 
 #define ENDPOINT_ERROR (endpoint_error_quark())
 GQuark endpoint_error_quark(void);
-typedef enum { ENDPOINT_ERROR_SYNTAX, ENDPOINT_ERROR_RESOLVE, ENDPOINT_ERROR_BIND } EndpointError;
+typedef enum {
+    ENDPOINT_ERROR_SYNTAX,
+    ENDPOINT_ERROR_RESOLVE,
+    ENDPOINT_ERROR_IN_USE, /* by a process that listens, or by any connection */
+    ENDPOINT_ERROR_BIND,   /* anything else that keeps an address from being listened on */
+} EndpointError;
 
 typedef struct {
     char *host;   /* without brackets; "" means every interface of both families (listening only) */

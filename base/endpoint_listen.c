@@ -138,8 +138,9 @@ endpoint_listen(const Endpoint *self, int backlog, Endpoint **ret_bound, GError 
                                  : listen_at_host(self, backlog, &cause);
 
     if (fd < 0 && cause == NULL)
-        g_set_error(&cause, ENDPOINT_ERROR, ENDPOINT_ERROR_BIND, "%s%s", g_strerror(errno),
-                    remedy_of(errno));
+        g_set_error(&cause, ENDPOINT_ERROR,
+                    errno == EADDRINUSE ? ENDPOINT_ERROR_IN_USE : ENDPOINT_ERROR_BIND, "%s%s",
+                    g_strerror(errno), remedy_of(errno));
     if (fd < 0) {
         g_propagate_prefixed_error(error, g_steal_pointer(&cause), "cannot listen on %s: ", text);
         return -1;

@@ -125,15 +125,46 @@ def test_the_service_manager_is_told_of_start_and_stop(leat, tmp_path, abstract)
         assert manager.recv(100) == b"STOPPING=1"
 
 
+METRICS_WAIT = "metrics have to wait until their address is free; free it, or write another one for agent.http"
+
+
 @needs("libsoup")
-def test_an_http_port_in_use_refuses_the_start_and_names_it(leat):
+def test_an_http_port_in_use_keeps_metrics_waiting_but_not_the_agent(leat):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = "127.0.0.1:%d" % taken.getsockname()[1]
-        agent = leat(pipeline(http=address), start=False).launch()
+        agent = leat(pipeline(sink={"type": "logger"}, http=address))
+        agent.wait_for_log("event")
 
-        assert agent.wait() == 1
+        [warning] = agent.log(METRICS_WAIT)
+        assert warning["level"] == "warning" and "Address already in use" in warning["error"]
+        assert warning["error"].startswith(f"agent.http: cannot listen on {address}: ")
+    agent.wait_for_log("listening", component="http", address=address)
+    assert agent.request("/healthz").status == 200
+    assert len(agent.log(METRICS_WAIT)) == 1
+
+
+@needs("libsoup")
+def test_an_http_port_that_a_past_connection_holds_does_not_refuse_the_start(leat):
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
+        client.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:%d" % client.getsockname()[1]
+        client.connect(server.getsockname())
+        client.close()  # first: this end waits for a minute, the port with it
+        server.accept()[0].close()
+
+        agent = leat(pipeline(sink={"type": "logger"}, http=address))
+
+    agent.wait_for_log("event")
+    assert agent.log(METRICS_WAIT)
+
+
+@needs("libsoup")
+def test_an_http_address_of_another_machine_refuses_the_start_and_is_named(leat):
+    agent = leat(pipeline(http="192.0.2.1:0"), start=False).launch()
+
+    assert agent.wait() == 1
     [refused] = agent.log("the agent cannot start")
-    assert refused["level"] == "error" and refused["error"].startswith("agent.http: ") and address in refused["error"]
+    assert refused["level"] == "error" and refused["error"].startswith("agent.http: cannot listen on 192.0.2.1:0: ")
     assert not agent.log("started")
 
 

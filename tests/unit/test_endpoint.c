@@ -252,7 +252,7 @@ test_a_taken_address_is_named_with_the_way_to_find_who_has_it(void)
     second = listen_on(text, NULL, &error);
 
     g_assert_cmpint(second, ==, -1);
-    g_assert_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_BIND);
+    g_assert_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_IN_USE);
     g_assert_nonnull(strstr(error->message, text));
     g_assert_nonnull(strstr(error->message, "Address already in use; a process listens there or "
                                             "a connection has that port, `ss -tanp` shows which"));
