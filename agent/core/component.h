@@ -78,6 +78,7 @@ void component_problem(const Component *self, Problems *problems, const char *op
 typedef enum {
     REPORT_CONNECTION_CLOSED, /* bounded reasons of the frame server have rows of their own */
     REPORT_BAD_CLIENT,
+    REPORT_TOO_LARGE,
     REPORT_REFUSED,
     REPORT_RESOURCES,
     REPORT_EVENT_DROPPED,
@@ -86,10 +87,15 @@ typedef enum {
     REPORT_REJECTED,
     REPORT_RECOVERED,
     REPORT_SYSTEM_LIMIT, /* found at the start */
+    REPORT_NOT_COPIED,   /* by an optional channel */
     N_REPORT_REASONS,
 } ReportReason;
 
 void component_report(Component *self, ReportReason reason, const char *peer, const char *detail);
+/* The same, with a line a second for each topic: a name out of a bounded set, such as a finer
+ * reason or a channel. */
+void component_report_topic(Component *self, ReportReason reason, const char *topic,
+                            const char *peer, const char *detail);
 
 /* Every metric set of live components, for the HTTP page. The lock is held during the call. */
 void components_visit_metrics(void (*visit)(const GPtrArray *sets, gpointer user), gpointer user);

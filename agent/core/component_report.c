@@ -1,4 +1,5 @@
-/* component_report.c - events of note: counted by reason, logged at most once a second each. */
+/* component_report.c - events of note: counted by reason, logged at most once a second per topic.
+ */
 #include "agent/core/component_report.h"
 
 #include "agent/core/component.h"
@@ -11,8 +12,8 @@ typedef struct {
 } ReportRate;
 
 struct ComponentReports {
-    GMutex lock; /* guards rates */
-    ReportRate rates[N_REPORT_REASONS];
+    GMutex lock;                         /* guards rates */
+    GHashTable *rates[N_REPORT_REASONS]; /* topic → ReportRate; NULL before the first report */
 };
 
 typedef struct {
@@ -24,6 +25,7 @@ typedef struct {
 static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_CONNECTION_CLOSED] = { "connection-closed", "connection closed", LOG_AT_WARNING },
     [REPORT_BAD_CLIENT] = { "bad-client", "client speaks something else", LOG_AT_WARNING },
+    [REPORT_TOO_LARGE] = { "too-large", "request too large", LOG_AT_WARNING },
     [REPORT_REFUSED] = { "refused", "request refused", LOG_AT_WARNING },
     [REPORT_RESOURCES] = { "resources", "out of resources", LOG_AT_WARNING },
     [REPORT_EVENT_DROPPED] = { "event-dropped", "event dropped", LOG_AT_WARNING },
@@ -33,12 +35,13 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_REJECTED] = { "rejected", "event rejected", LOG_AT_WARNING },
     [REPORT_RECOVERED] = { "recovered", "recovered", LOG_AT_INFO },
     [REPORT_SYSTEM_LIMIT] = { "system-limit", "a limit of the system is too low", LOG_AT_WARNING },
+    [REPORT_NOT_COPIED] = { "not-copied", "an optional channel gets no copy", LOG_AT_WARNING },
 };
 
 static const char *const report_labels[] = {
-    "connection-closed", "bad-client",   "refused",     "resources",
-    "event-dropped",     "match-limit",  "destination", "rejected",
-    "recovered",         "system-limit", NULL,
+    "connection-closed", "bad-client",  "too-large",   "refused",  "resources",
+    "event-dropped",     "match-limit", "destination", "rejected", "recovered",
+    "system-limit",      "not-copied",  NULL,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 
@@ -63,16 +66,35 @@ component_reports_new(void)
 void
 component_reports_free(ComponentReports *self)
 {
+    for (guint i = 0; i < N_REPORT_REASONS; i++)
+        g_clear_pointer(&self->rates[i], g_hash_table_unref);
     g_mutex_clear(&self->lock);
     g_free(self);
 }
 
+/* With the lock held. */
+static ReportRate *
+reports_rate(ComponentReports *self, ReportReason reason, const char *topic)
+{
+    GHashTable **rates = &self->rates[reason];
+    ReportRate *rate;
+
+    if (*rates == NULL)
+        *rates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    rate = g_hash_table_lookup(*rates, topic);
+    if (rate == NULL) {
+        rate = g_new0(ReportRate, 1);
+        g_hash_table_insert(*rates, g_strdup(topic), rate);
+    }
+    return rate;
+}
+
 /* Whether this one gets a line, and how many before it got none. */
 static gboolean
-reports_admit(ComponentReports *self, ReportReason reason, guint64 *ret_left_out)
+reports_admit(ComponentReports *self, ReportReason reason, const char *topic, guint64 *ret_left_out)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    ReportRate *rate = &self->rates[reason];
+    ReportRate *rate = reports_rate(self, reason, topic);
     gint64 now_us = clock_now_us();
 
     if (now_us < rate->next_line_us) {
@@ -88,13 +110,20 @@ reports_admit(ComponentReports *self, ReportReason reason, guint64 *ret_left_out
 void
 component_report(Component *self, ReportReason reason, const char *peer, const char *detail)
 {
+    component_report_topic(self, reason, "", peer, detail);
+}
+
+void
+component_report_topic(Component *self, ReportReason reason, const char *topic, const char *peer,
+                       const char *detail)
+{
     const ReportRow *row = &report_rows[reason];
     LogField fields[5] = { LOG_TEXT(component_kind_name(self->kind), self->name) };
     guint64 left_out;
     guint n = 1;
 
     metric_add_value(self->reports, 0, reason, 1);
-    if (!reports_admit(self->rate, reason, &left_out))
+    if (!reports_admit(self->rate, reason, topic, &left_out))
         return;
     if (peer != NULL)
         fields[n++] = (LogField) LOG_TEXT("peer", peer);

@@ -186,7 +186,7 @@ static const IncidentRow incident_rows[N_FRAME_REASONS] = {
     [FRAME_CLOSED_SLOW_FRAME] = { TRUE, REPORT_CONNECTION_CLOSED, TRUE },
     [FRAME_CLOSED_NOT_READING] = { TRUE, REPORT_CONNECTION_CLOSED, FALSE },
     [FRAME_CLOSED_NOT_FRAMED] = { TRUE, REPORT_BAD_CLIENT, TRUE },
-    [FRAME_CLOSED_TOO_LARGE] = { TRUE, REPORT_BAD_CLIENT, TRUE },
+    [FRAME_CLOSED_TOO_LARGE] = { TRUE, REPORT_TOO_LARGE, TRUE },
     [FRAME_CLOSED_BAD_LENGTH] = { TRUE, REPORT_BAD_CLIENT, TRUE },
     [FRAME_CLOSED_BAD_HEADER] = { TRUE, REPORT_BAD_CLIENT, TRUE },
     [FRAME_CLOSED_WRONG_PROTOCOL] = { TRUE, REPORT_BAD_CLIENT, TRUE },
@@ -207,7 +207,7 @@ server_reported(FrameReason reason, const char *peer, const char *detail, gpoint
     if (row->is_read_failure)
         metric_add(self->metrics, SOURCE_READ_FAILURES, 1);
     if (row->is_logged)
-        component_report(self, row->report, peer, detail);
+        component_report_topic(self, row->report, frame_reason_names[reason], peer, detail);
 }
 
 static void

@@ -248,7 +248,7 @@ def test_a_frame_of_exactly_the_limit_passes_and_one_byte_more_does_not(leat):
         client.send_frame(wire.append("binary", b"x" * (1001 - overhead)))
         assert client.is_closed()
 
-    entry = agent.wait_for_log("client speaks something else")
+    entry = agent.wait_for_log("request too large")
     assert "max-frame" in entry["detail"]
 
 

@@ -72,6 +72,19 @@ def test_a_flood_of_strangers_costs_one_line_a_second(leat):
     assert incidents(agent, "not-framed-thrift") == 300
 
 
+def test_strangers_of_different_kinds_have_a_line_each(leat):
+    agent = leat(config(source={"max-frame": 1000}))
+
+    for data in (b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\0", b"\0\1\0\0\x82"):
+        with Raw(agent.port("apps")) as stranger:
+            stranger.send(data)
+            assert stranger.is_closed()
+
+    lines = agent.log("client speaks something else") + agent.log("request too large")
+    assert ["HTTP" in lines[0]["detail"], "0 bytes" in lines[1]["detail"], "max-frame" in lines[2]["detail"]] == [True] * 3
+    assert not any("left_out" in line for line in lines)
+
+
 # ---- crowds ----
 
 def test_connections_over_the_limit_are_closed_and_room_is_used_again(leat):

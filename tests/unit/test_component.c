@@ -126,6 +126,28 @@ test_every_report_is_counted_and_the_first_of_a_second_is_logged(void)
                               "left_out=4\n");
 }
 
+static void
+test_each_topic_of_a_reason_has_lines_of_its_own(void)
+{
+    g_autoptr(Component) component = NULL;
+
+    if (g_test_subprocess()) {
+        component = test_part_new(&toy, COMPONENT_SELECTOR, "x", "");
+        for (int i = 0; i < 2; i++) {
+            component_report_topic(component, REPORT_BAD_CLIENT, "malformed", NULL, "one");
+            component_report_topic(component, REPORT_BAD_CLIENT, "bad-length", NULL, "two");
+        }
+        g_assert_cmpuint(metric_get_value(component->reports, 0, REPORT_BAD_CLIENT), ==, 4);
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stderr("*client speaks something else selector=x detail=one\n"
+                              "*client speaks something else selector=x detail=two\n");
+    g_test_trap_assert_stderr_unmatched("*detail=one*detail=one*");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -139,5 +161,7 @@ main(int argc, char **argv)
                     test_metrics_are_seen_while_the_component_lives);
     g_test_add_func("/component/every-report-is-counted",
                     test_every_report_is_counted_and_the_first_of_a_second_is_logged);
+    g_test_add_func("/component/each-topic-has-lines-of-its-own",
+                    test_each_topic_of_a_reason_has_lines_of_its_own);
     return g_test_run();
 }
