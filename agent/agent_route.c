@@ -161,9 +161,8 @@ agent_route_new(AgentConfig *config, Source *source, Problems *problems)
 void
 agent_route_connect(AgentRoute *self)
 {
-    self->source->processor =
-        channel_processor_new(self->interceptors, self->selector, self->channels, self->n_required,
-                              self->source->base.metrics);
+    self->source->processor = channel_processor_new(
+        self->interceptors, self->selector, self->channels, self->n_required, &self->source->base);
 }
 
 void

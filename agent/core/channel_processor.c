@@ -12,12 +12,12 @@ struct ChannelProcessor {
     Selector *selector;
     Channel **channels;
     gboolean has_one_channel; /* and every event goes there */
-    MetricSet *metrics;
+    Component *source;
 };
 
 ChannelProcessor *
 channel_processor_new(GPtrArray *interceptors, Selector *selector, GPtrArray *channels,
-                      guint n_required, MetricSet *metrics)
+                      guint n_required, Component *source)
 {
     ChannelProcessor *self = g_new0(ChannelProcessor, 1);
 
@@ -30,7 +30,7 @@ channel_processor_new(GPtrArray *interceptors, Selector *selector, GPtrArray *ch
     memcpy(self->channels, channels->pdata, channels->len * sizeof(Channel *));
     self->has_one_channel =
         channels->len == 1 && n_required == 1 && selector_type(selector)->same_for_all;
-    self->metrics = metrics;
+    self->source = source;
     return self;
 }
 
@@ -77,11 +77,11 @@ processor_put_routed(ChannelProcessor *self, Batch *batch, Put *put, GError **er
 
     route_init(&route, self->selector, batch);
     if (route.n_unrouted > 0)
-        metric_add(self->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
+        metric_add(self->source->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
     if (route.targets->len == 1 && route.n_required == 1)
         return processor_put_into_one(put, self->channels[route_target(&route, 0)->position],
                                       route_target(&route, 0)->batch, error);
-    state = put_state_new(put, &route, self->channels, self->metrics);
+    state = put_state_new(put, &route, self->channels, self->source);
     put->state = state;
     if (!put_state_start(state)) {
         g_steal_pointer(&state);
@@ -104,7 +104,7 @@ processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
         if (left == NULL)
             return PUT_FAILED;
         if (n_dropped > 0)
-            metric_add(self->metrics, SOURCE_EVENTS_DROPPED, n_dropped);
+            metric_add(self->source->metrics, SOURCE_EVENTS_DROPPED, n_dropped);
     }
     if (left->n_events == 0)
         return PUT_DONE;
@@ -122,7 +122,7 @@ channel_processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **e
     put->state = NULL;
     result = processor_put(self, batch, put, error);
     if (result == PUT_FAILED)
-        metric_add(self->metrics, SOURCE_CHANNEL_FAILURES, 1);
+        metric_add(self->source->metrics, SOURCE_CHANNEL_FAILURES, 1);
     return result;
 }
 
@@ -151,6 +151,6 @@ channel_processor_finish(Put *put, GError **error)
             g_propagate_error(error, g_steal_pointer(&put->ticket.error));
     }
     if (!ok)
-        metric_add(put->processor->metrics, SOURCE_CHANNEL_FAILURES, 1);
+        metric_add(put->processor->source->metrics, SOURCE_CHANNEL_FAILURES, 1);
     return ok;
 }

@@ -15,11 +15,11 @@
 typedef struct ChannelProcessor ChannelProcessor;
 
 /* channels: required first, then optional, in the selector's order. All are borrowed, and used
- * until the channels are closed; metrics are the source's. The processor counts there what
- * interceptors dropped, what went nowhere, what optional channels did not take, and puts that
- * failed. An event that is dropped or goes nowhere does not make a put fail. */
+ * until the channels are closed. The processor counts at the source what interceptors dropped, what
+ * went nowhere, what optional channels did not take (reported, too), and puts that failed. An event
+ * that is dropped or goes nowhere does not make a put fail. */
 ChannelProcessor *channel_processor_new(GPtrArray *interceptors, Selector *selector,
-                                        GPtrArray *channels, guint n_required, MetricSet *metrics);
+                                        GPtrArray *channels, guint n_required, Component *source);
 void channel_processor_free(ChannelProcessor *self);
 
 /* One batch under way. Embedded in its owner (a request), zeroed, with ready set. */

@@ -15,7 +15,7 @@ typedef struct {
 struct PutState {
     Put *put;
     Channel *const *channels;
-    MetricSet *metrics;
+    Component *source;
     Route route;
     gint under_way;      /* atomic: tickets, and one as long as put_state_start is at it */
     PutTicket tickets[]; /* one for each required target */
@@ -24,19 +24,20 @@ struct PutState {
 /* Outlives everything else when the channel completes it late. */
 typedef struct {
     Ticket ticket;
-    MetricSet *metrics;
+    Component *source;
+    Channel *channel;
     guint n_events;
     gatomicrefcount refs; /* of the channel, until done, and of put_state_put_optional */
 } OptionalTicket;
 
 PutState *
-put_state_new(Put *put, Route *route, Channel *const *channels, MetricSet *metrics)
+put_state_new(Put *put, Route *route, Channel *const *channels, Component *source)
 {
     PutState *self = g_malloc0(sizeof(PutState) + route->n_required * sizeof(PutTicket));
 
     self->put = put;
     self->channels = channels;
-    self->metrics = metrics;
+    self->source = source;
     self->route = *route;
     *route = (Route){ 0 };
     return self;
@@ -160,9 +161,15 @@ optional_ticket_unref(OptionalTicket *self)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(OptionalTicket, optional_ticket_unref)
 
 static void
-optional_ticket_failed(OptionalTicket *self)
+optional_ticket_failed(OptionalTicket *self, const GError *why)
 {
-    metric_add(self->metrics, SOURCE_OPTIONAL_FAILURES, self->n_events);
+    MetricSet *metrics = self->source->metrics;
+    g_autofree char *detail = NULL;
+
+    metric_add(metrics, SOURCE_OPTIONAL_FAILURES, self->n_events);
+    detail = g_strdup_printf("%s; copies left out by this source so far: %" G_GUINT64_FORMAT,
+                             why->message, metric_get(metrics, SOURCE_OPTIONAL_FAILURES));
+    component_report_topic(self->source, REPORT_NOT_COPIED, self->channel->base.name, NULL, detail);
 }
 
 static void
@@ -171,16 +178,17 @@ optional_ticket_done(Ticket *ticket)
     g_autoptr(OptionalTicket) self = (OptionalTicket *) ticket;
 
     if (ticket->error != NULL)
-        optional_ticket_failed(self);
+        optional_ticket_failed(self, ticket->error);
 }
 
 static OptionalTicket *
-optional_ticket_new(MetricSet *metrics, guint n_events)
+optional_ticket_new(Component *source, Channel *channel, guint n_events)
 {
     OptionalTicket *self = g_new0(OptionalTicket, 1);
 
     self->ticket.done = optional_ticket_done;
-    self->metrics = metrics;
+    self->source = source;
+    self->channel = channel;
     self->n_events = n_events;
     g_atomic_ref_count_init(&self->refs);
     return self;
@@ -190,13 +198,18 @@ static void
 put_state_put_optional(PutState *self, const RouteTarget *target)
 {
     Channel *channel = self->channels[target->position];
-    g_autoptr(OptionalTicket) ticket = optional_ticket_new(self->metrics, target->batch->n_events);
+    g_autoptr(OptionalTicket) ticket =
+        optional_ticket_new(self->source, channel, target->batch->n_events);
     g_autoptr(OptionalTicket) of_channel = optional_ticket_ref(ticket);
-    PutResult result = channel_put(channel, target->batch, &ticket->ticket, NULL);
+    g_autoptr(GError) error = NULL;
+    PutResult result = channel_put(channel, target->batch, &ticket->ticket, &error);
 
-    if (result == PUT_FAILED ||
-        (result == PUT_PENDING && channel_put_cancel(channel, &ticket->ticket)))
-        optional_ticket_failed(ticket);
+    if (result == PUT_PENDING && channel_put_cancel(channel, &ticket->ticket)) {
+        error = put_timeout_error(channel);
+        result = PUT_FAILED;
+    }
+    if (result == PUT_FAILED)
+        optional_ticket_failed(ticket, error);
     else if (result == PUT_PENDING)
         g_steal_pointer(&of_channel); /* done comes, or has come */
 }

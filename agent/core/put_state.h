@@ -6,9 +6,9 @@
 #include "agent/core/channel_processor.h"
 #include "agent/core/route.h"
 
-/* Takes over the route; channels and metrics as given to the processor. */
+/* Takes over the route; channels and source as given to the processor. */
 PutState *put_state_new(Put *put, Route *route /* (transfer full) */, Channel *const *channels,
-                        MetricSet *metrics);
+                        Component *source);
 void put_state_free(PutState *self);
 
 /* Puts into all required channels, until one refuses. TRUE: nothing is under way, the outcome

@@ -128,13 +128,14 @@ run(guint n_events, guint n_puts, guint n_puts_beside)
     g_autoptr(GPtrArray) channels = g_ptr_array_new();
     Selector *selector =
         (Selector *) test_part_open(&replicating_selector.base, COMPONENT_SELECTOR, "selector", "");
-    MetricSet *metrics = metric_set_new(source_metrics, "source", "speed", "speed");
+    g_autoptr(Component) source =
+        test_part_new(&sequence_source.base, COMPONENT_SOURCE, "speed", "channels: channel");
     Course course = { .batch = batch_of_size(n_events, EVENT_BYTES), .n_puts = n_puts };
 
     course.channel = (Channel *) test_part_open(&memory_channel.base, COMPONENT_CHANNEL, "channel",
                                                 "capacity: 100000000\nbyte-capacity: 64GiB");
     g_ptr_array_add(channels, course.channel);
-    course.processor = channel_processor_new(NULL, selector, channels, 1, metrics);
+    course.processor = channel_processor_new(NULL, selector, channels, 1, source);
     g_print("batches of %u events of %u bytes\n", n_events, EVENT_BYTES);
     run_in_one_thread(&course);
     course.n_puts = n_puts_beside;
@@ -143,7 +144,6 @@ run(guint n_events, guint n_puts, guint n_puts_beside)
     channel_processor_free(course.processor);
     test_part_free(&course.channel->base);
     test_part_free(&selector->base);
-    metric_set_free(metrics);
     batch_unref(course.batch);
 }
 

@@ -81,6 +81,9 @@ def test_an_optional_channel_that_is_full_holds_nobody_up(leat):
             assert client.append(ThriftFlumeEvent({}, b"%d" % number)) == Status.OK
     wait_until(lambda: agent.metric("leat_sink_events_delivered_total", component="out") == 20, "all have arrived")
     assert agent.metric("leat_source_optional_failures_total") == 15
+    line = agent.wait_for_log("an optional channel gets no copy", source="apps", level="warning")
+    assert line["detail"] == ("channel 'watch' had no room in time; it holds 5 of 5 events; "
+                              "copies left out by this source so far: 1")
     assert agent.metric("leat_channel_events", component="watch") == 5
 
 

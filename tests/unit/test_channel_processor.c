@@ -9,6 +9,7 @@
 #include "tests/support/fake_channel.h"
 #include "tests/support/intercept.h"
 #include "tests/support/select.h"
+#include "tests/support/test_part.h"
 
 /* ---- a source's processor over such channels ---- */
 
@@ -19,7 +20,8 @@ typedef struct {
     guint n_channels;
     Selector *selector;
     GPtrArray *interceptors;
-    MetricSet *metrics;
+    Component *source;
+    MetricSet *metrics; /* the source's */
     ChannelProcessor *processor;
     Put put;
     gint n_ready; /* atomic */
@@ -47,9 +49,10 @@ fixture_open(Fixture *self, const SelectorType *selector, const char *channels, 
         g_ptr_array_add(array, self->channels[i]);
     }
     self->interceptors = g_ptr_array_new_with_free_func((GDestroyNotify) interceptor_free);
-    self->metrics = metric_set_new(source_metrics, "source", "test", "test");
+    self->source = test_part_new(&sequence_source.base, COMPONENT_SOURCE, "test", "channels: a");
+    self->metrics = self->source->metrics;
     self->processor = channel_processor_new(self->interceptors, self->selector, array,
-                                            self->selector->n_required, self->metrics);
+                                            self->selector->n_required, self->source);
 }
 
 static void
@@ -62,7 +65,7 @@ fixture_intercept(Fixture *self, const InterceptorType *type, const char *option
     g_ptr_array_add(self->interceptors, interceptor_new(type, options));
     channel_processor_free(self->processor);
     self->processor = channel_processor_new(self->interceptors, self->selector, array,
-                                            self->selector->n_required, self->metrics);
+                                            self->selector->n_required, self->source);
 }
 
 static void
@@ -73,7 +76,7 @@ fixture_close(Fixture *self)
         component_free(&self->channels[i]->base.base);
     selector_free(self->selector);
     g_ptr_array_unref(self->interceptors);
-    metric_set_free(self->metrics);
+    component_free(self->source);
 }
 
 static PutResult
@@ -359,6 +362,7 @@ test_optional_channels_that_fail_or_are_full_are_counted_and_never_waited_for(vo
     g_assert_cmpint(put_two(&f), ==, PUT_DONE);
     g_assert_cmpuint(f.channels[2]->n_cancelled, ==, 1);
     g_assert_cmpuint(metric_get(f.metrics, SOURCE_OPTIONAL_FAILURES), ==, 4);
+    g_assert_cmpuint(metric_get_value(f.source->reports, 0, REPORT_NOT_COPIED), ==, 2);
     fixture_close(&f);
 }
 

@@ -143,7 +143,9 @@ assert_every_put_has_one_end(const char *channels)
 {
     g_autoptr(Selector) selector = selector_new(&replicating_selector, channels, "", NULL);
     g_autoptr(GPtrArray) array = g_ptr_array_new_with_free_func((GDestroyNotify) test_part_free);
-    MetricSet *metrics = metric_set_new(source_metrics, "source", "test", "test");
+    g_autoptr(Component) source =
+        test_part_new(&sequence_source.base, COMPONENT_SOURCE, "test", "channels: a");
+    MetricSet *metrics = source->metrics;
     Consumer consumers[N_CHANNELS] = { 0 };
     GThread *threads[N_CHANNELS];
     ChannelProcessor *processor;
@@ -156,7 +158,7 @@ assert_every_put_has_one_end(const char *channels)
         consumers[i].channel = g_ptr_array_index(array, i);
         threads[i] = g_thread_new("consumer", consumer_run, &consumers[i]);
     }
-    processor = channel_processor_new(NULL, selector, array, selector->n_required, metrics);
+    processor = channel_processor_new(NULL, selector, array, selector->n_required, source);
     run_producers(processor, &n_ok, &n_failed);
     channel_processor_free(processor);
 
@@ -175,7 +177,6 @@ assert_every_put_has_one_end(const char *channels)
         else
             g_assert_cmpuint(n_put + metric_get(metrics, SOURCE_OPTIONAL_FAILURES), ==, n_ok);
     }
-    metric_set_free(metrics);
 }
 
 static void

@@ -35,7 +35,7 @@ bench_new(const char *channel_options_yaml)
     self->source = (Source *) test_part_new(&bare_source.base, COMPONENT_SOURCE, "numbers",
                                             "channels: buffer");
     self->source->processor =
-        channel_processor_new(NULL, self->selector, channels, 1, self->source->base.metrics);
+        channel_processor_new(NULL, self->selector, channels, 1, &self->source->base);
     return self;
 }
 
