@@ -1,6 +1,7 @@
 /* topology_draw.c - a configuration as a drawing in text: sources, channels, sinks. */
 #include "agent/agent_config.h"
 #include "agent/agent_route.h"
+#include "agent/http_server.h"
 #include "agent/topology_canvas.h"
 #include "agent/topology_label.h"
 #include "agent/topology_layout.h"
@@ -191,21 +192,32 @@ draw(const TopologyLayout *layout, gboolean utf8)
     return topology_canvas_to_text(canvas, utf8);
 }
 
+static char *
+metrics_in_words(const AgentConfig *config)
+{
+    g_autofree char *address = NULL;
+
+    if (config->http == NULL)
+        return g_strdup("without metrics");
+    if (!http_server_is_available())
+        return g_strdup("metrics off (built without HTTP)");
+    address = endpoint_to_text(config->http);
+    return g_strdup_printf("metrics at %s", address);
+}
+
 char *
 agent_config_draw(const AgentConfig *self)
 {
     gboolean utf8 = g_get_charset(NULL);
     g_autofree char *name = topology_label_clean(self->name);
-    g_autofree char *http = self->http != NULL ? endpoint_to_text(self->http) : NULL;
+    g_autofree char *metrics = metrics_in_words(self);
     g_autoptr(TopologyLayout) layout = topology_layout_new(self);
     g_autofree char *picture = draw(layout, utf8);
     gboolean explain = picture != NULL && has_optional(layout);
 
     if (picture == NULL)
         picture = list_in_words(self);
-    return g_strdup_printf("agent %s, %s%s\n\n%s%s%s", name,
-                           http != NULL ? "metrics at " : "without metrics",
-                           http != NULL ? http : "", picture,
+    return g_strdup_printf("agent %s, %s\n\n%s%s%s", name, metrics, picture,
                            !explain ? ""
                            : utf8   ? "\n╌╌►"
                                     : "\n..>",

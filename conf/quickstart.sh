@@ -55,12 +55,18 @@ else
     echo "(not shown: it needs the Debian package python3-thrift)"
 fi
 
-bold "5. What the agent counted (${http:+http://127.0.0.1:$http}/metrics):"
+bold "5. What the agent counted${http:+ (http://127.0.0.1:$http/metrics)}:"
 metrics() {
     /usr/bin/python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' \
-        "http://127.0.0.1:$http/metrics" 2>/dev/null || true
+        "http://127.0.0.1:$http/metrics"
 }
-metrics | grep -E '^leat_(source_events_(received|accepted)|sink_events_delivered)_total' || echo "(this leat was built without HTTP)"
+if [ -z "$http" ]; then
+    echo "(not shown: this leat was built without HTTP)"
+elif [ ! -x /usr/bin/python3 ]; then
+    echo "(not shown: it needs the Debian package python3)"
+else
+    metrics | grep -E '^leat_(source_events_(received|accepted)|sink_events_delivered)_total' || fail "there are no metrics at port $http"
+fi
 
 bold "6. What the logger sink printed last ($log):"
 kill "$agent"

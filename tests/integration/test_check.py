@@ -39,7 +39,8 @@ def test_a_good_file_is_drawn(check):
     result = check(GOOD)
 
     assert result.returncode == 0 and result.stderr == ""
-    assert result.stdout.startswith("agent edge, metrics at 127.0.0.1:0\n")
+    metrics = "at 127.0.0.1:0" if is_built_with("libsoup") else "off (built without HTTP)"
+    assert result.stdout.startswith(f"agent edge, metrics {metrics}\n")
     for name in ("apps", "127.0.0.1:0", "buffer", "audit", "debug", "nothing", "─►│"):
         assert name in result.stdout
 

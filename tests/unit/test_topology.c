@@ -4,6 +4,8 @@
 #include <locale.h>
 #include <string.h>
 
+#include "agent/http_server.h"
+
 #define CHAIN                                             \
     "agent: { name: edge, http: \"off\" }\n"              \
     "sources:\n"                                          \
@@ -14,7 +16,7 @@
     "  out: { type: null, channel: buffer }\n"
 
 #define NET                                                        \
-    "agent: { name: edge }\n"                                      \
+    "agent: { name: edge, http: \"off\" }\n"                       \
     "sources:\n"                                                   \
     "  a: { type: sequence, channels: [x, y] }\n"                  \
     "  b: { type: sequence, channels: y, optional-channels: x }\n" \
@@ -66,7 +68,7 @@ test_lines_of_different_parts_do_not_join(void)
     g_autofree char *drawing = draw(NET, "C.UTF-8");
 
     g_assert_cmpstr(drawing, ==,
-                    "agent edge, metrics at 127.0.0.1:41414\n"
+                    "agent edge, without metrics\n"
                     "\n"
                     "┌──────────┐         ┌─────────────────────────┐       ┌──────┐\n"
                     "│ a        ├──┬─────►│ x                       ├──┬───►│ m    │\n"
@@ -83,6 +85,20 @@ test_lines_of_different_parts_do_not_join(void)
                     "                     └─────────────────────────┘\n"
                     "\n"
                     "╌╌► optional: a copy, if there is room\n");
+}
+
+static void
+test_the_address_of_metrics_is_shown_if_there_will_be_any(void)
+{
+    g_autofree char *drawing = draw("agent: { name: edge, http: ':8080' }\n"
+                                    "sources: { a: { type: sequence, channels: x } }\n"
+                                    "channels: { x: { type: memory } }\n"
+                                    "sinks: { m: { type: null, channel: x } }\n",
+                                    "C");
+
+    g_assert_true(g_str_has_prefix(
+        drawing, http_server_is_available() ? "agent edge, metrics at :8080\n"
+                                            : "agent edge, metrics off (built without HTTP)\n"));
 }
 
 static void
@@ -159,6 +175,8 @@ main(int argc, char **argv)
     g_test_add_func("/topology/a_chain_is_a_straight_line", test_a_chain_is_a_straight_line);
     g_test_add_func("/topology/lines_of_different_parts_do_not_join",
                     test_lines_of_different_parts_do_not_join);
+    g_test_add_func("/topology/the_address_of_metrics_is_shown_if_there_will_be_any",
+                    test_the_address_of_metrics_is_shown_if_there_will_be_any);
     g_test_add_func("/topology/graphviz_gets_every_part_and_line",
                     test_graphviz_gets_every_part_and_line);
     g_test_add_func("/topology/a_long_place_keeps_its_end_and_quotes_are_escaped",
