@@ -82,20 +82,21 @@ static void
 check_fit(const Source *source, const Channel *channel, gsize largest, Problems *problems)
 {
     guint64 capacity = channel_byte_capacity(channel);
-    g_autofree char *capacity_text = quantity_size_to_text(capacity);
+    g_autofree char *capacity_text = quantity_size_to_text_beside(capacity, largest);
+    g_autofree char *largest_text = quantity_size_to_text_beside(largest, capacity);
 
     if (largest <= capacity)
         return;
     if (yaml_node_get(channel->base.node, "byte-capacity") != NULL)
         component_problem(&channel->base, problems, "byte-capacity",
-                          "%s holds less than max-frame (%" G_GSIZE_FORMAT " bytes) of %s, so that "
+                          "%s holds less than max-frame (%s) of %s, so that "
                           "a large batch never fits; raise it or lower max-frame",
-                          capacity_text, largest, source->base.path);
+                          capacity_text, largest_text, source->base.path);
     else
         component_problem(&source->base, problems, "max-frame",
-                          "%" G_GSIZE_FORMAT " bytes are more than the byte-capacity (%s) of %s, "
+                          "%s is more than the byte-capacity (%s) of %s, "
                           "so that a large batch never fits; lower it or raise byte-capacity",
-                          largest, capacity_text, channel->base.path);
+                          largest_text, capacity_text, channel->base.path);
 }
 
 static void

@@ -84,29 +84,53 @@ option_number_to_text(OptionKind kind, guint64 number)
     return g_strdup_printf("%" G_GUINT64_FORMAT, number);
 }
 
+/* "a number from 1 to 64" */
+static char *
+range_in_words(const OptionSpec *spec)
+{
+    const char *kind = option_kind_expects(spec->kind);
+    const char *or_zero = spec->zero_ok && spec->min > 0 ? ", or 0" : "";
+    g_autofree char *min = option_number_to_text(spec->kind, spec->min);
+    g_autofree char *max = option_number_to_text(spec->kind, spec->max);
+
+    if (spec->max == 0)
+        return g_strdup_printf("%s of at least %s%s", kind, min, or_zero);
+    return g_strdup_printf("%s from %s to %s%s", kind, min, max, or_zero);
+}
+
 static gboolean
 check_range(const OptionSpec *spec, guint64 number, const Place *place)
 {
-    g_autofree char *min = option_number_to_text(spec->kind, spec->min);
-    g_autofree char *max = option_number_to_text(spec->kind, spec->max);
-    const char *or_zero = spec->zero_ok && spec->min > 0 ? ", or 0" : "";
+    g_autofree char *range = NULL;
 
     if (number == 0 && spec->zero_ok)
         return TRUE;
     if (number >= spec->min && (spec->max == 0 || number <= spec->max))
         return TRUE;
-    if (spec->max == 0)
-        return refuse(place, "is too small; write at least %s%s", min, or_zero);
-    return refuse(place, "is out of range; write %s from %s to %s%s",
-                  option_kind_expects(spec->kind), min, max, or_zero);
+    range = range_in_words(spec);
+    return refuse(place, "is %s; write %s", spec->max == 0 ? "too small" : "out of range", range);
 }
 
 static gboolean
-parse_count_or_size(const OptionSpec *spec, const char *text, gpointer target, const Place *place)
+parse_count(const OptionSpec *spec, const char *text, gpointer target, const Place *place)
 {
     guint64 number;
-    const char *complaint = spec->kind == OPTION_SIZE ? quantity_parse_size(text, &number)
-                                                      : quantity_parse_count(text, &number);
+    const char *complaint = quantity_parse_count(text, &number);
+    g_autofree char *range = complaint != NULL ? range_in_words(spec) : NULL;
+
+    if (complaint != NULL)
+        return refuse(place, "%s; write %s", complaint, range);
+    if (!check_range(spec, number, place))
+        return FALSE;
+    *(guint64 *) target = number;
+    return TRUE;
+}
+
+static gboolean
+parse_size(const OptionSpec *spec, const char *text, gpointer target, const Place *place)
+{
+    guint64 number;
+    const char *complaint = quantity_parse_size(text, &number);
 
     if (complaint != NULL)
         return refuse(place, "%s", complaint);
@@ -292,11 +316,11 @@ option_value_parse_endpoint(const YamlNode *scalar, const char *path, Problems *
 }
 
 static const ParseFunc parsers[] = {
-    [OPTION_STRING] = parse_string,       [OPTION_BOOL] = parse_bool,
-    [OPTION_COUNT] = parse_count_or_size, [OPTION_SIZE] = parse_count_or_size,
-    [OPTION_DURATION] = parse_duration,   [OPTION_RATIO] = parse_ratio,
-    [OPTION_CHOICE] = parse_choice,       [OPTION_REGEX] = parse_regex,
-    [OPTION_PATH] = parse_path,           [OPTION_SECRET_FILE] = parse_secret_file,
+    [OPTION_STRING] = parse_string,     [OPTION_BOOL] = parse_bool,
+    [OPTION_COUNT] = parse_count,       [OPTION_SIZE] = parse_size,
+    [OPTION_DURATION] = parse_duration, [OPTION_RATIO] = parse_ratio,
+    [OPTION_CHOICE] = parse_choice,     [OPTION_REGEX] = parse_regex,
+    [OPTION_PATH] = parse_path,         [OPTION_SECRET_FILE] = parse_secret_file,
     [OPTION_LISTEN] = parse_listen,
 };
 

@@ -5,7 +5,7 @@
 
 #define MAX_FRACTION_DIGITS 9
 
-static const char not_a_count[] = "is not a whole number; write digits only, such as 1000";
+static const char not_a_count[] = "is not a whole number";
 static const char not_a_size[] = "is not a size; write a number with KiB, MiB or GiB";
 static const char ambiguous_size[] = "is ambiguous; write KiB, MiB or GiB for powers of 1024, or "
                                      "kB, MB or GB for powers of 1000";
@@ -16,6 +16,7 @@ static const char no_duration_unit[] = "has no unit; write a number with us, ms,
 static const char not_a_ratio[] =
     "is not a ratio; write a number from 0 to 1, or a percentage such as 25%";
 static const char too_large[] = "is too large; no machine counts that far";
+static const char too_large_count[] = "is too large";
 
 typedef struct {
     const char *name; /* NULL ends a table */
@@ -124,7 +125,7 @@ quantity_parse_count(const char *text, guint64 *ret_count)
 
     if (!decimal_scan(&number, text) || number.n_fraction > 0 || *number.unit != '\0')
         return not_a_count;
-    return decimal_times(&number, 1, G_MAXUINT64, ret_count) ? NULL : too_large;
+    return decimal_times(&number, 1, G_MAXUINT64, ret_count) ? NULL : too_large_count;
 }
 
 static gboolean
@@ -224,6 +225,17 @@ char *
 quantity_size_to_text(guint64 bytes)
 {
     return rounded_text(binary_units, bytes);
+}
+
+char *
+quantity_size_to_text_beside(guint64 bytes, guint64 other)
+{
+    g_autofree char *text = quantity_size_to_text(bytes);
+    g_autofree char *other_text = quantity_size_to_text(other);
+
+    if (bytes != other && strcmp(text, other_text) == 0)
+        return g_strdup_printf("%" G_GUINT64_FORMAT " B", bytes);
+    return g_steal_pointer(&text);
 }
 
 char *

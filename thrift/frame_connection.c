@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "thrift/frame_server_private.h"
 
 /* After our last word, how long the peer may take to close. Closing before it has read that word
@@ -243,12 +244,12 @@ ask_for_what_is_next(FrameConnection *self)
 static void
 end_slow_frame(FrameConnection *self)
 {
+    g_autofree char *filled = quantity_size_to_text_beside(self->frame_filled, self->frame_length);
+    g_autofree char *length = quantity_size_to_text_beside(self->frame_length, self->frame_filled);
     g_autofree char *detail =
         self->n_prefix < FRAME_PREFIX
             ? g_strdup("the length of a frame did not come within frame-timeout")
-            : g_strdup_printf("%" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT
-                              " bytes of a frame came within frame-timeout",
-                              self->frame_filled, self->frame_length);
+            : g_strdup_printf("%s of a frame of %s came within frame-timeout", filled, length);
 
     frame_connection_end(self, FRAME_CLOSED_SLOW_FRAME, detail);
 }

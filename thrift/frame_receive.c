@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "base/quantity.h"
 #include "thrift/client_guess.h"
 #include "thrift/frame_server_private.h"
 
@@ -101,6 +102,9 @@ static void
 end_for_length(FrameConnection *self, gint32 length, const guint8 *following, gsize n_following)
 {
     const char *guess = guess_client(self, following, n_following);
+    gsize max_frame = self->loop->server->options.max_frame;
+    g_autofree char *size = NULL;
+    g_autofree char *limit = NULL;
     g_autofree char *detail = NULL;
 
     if (guess != NULL) {
@@ -113,9 +117,11 @@ end_for_length(FrameConnection *self, gint32 length, const guint8 *following, gs
         frame_connection_end(self, FRAME_CLOSED_BAD_LENGTH, detail);
         return;
     }
-    detail = g_strdup_printf("a frame of %d bytes is larger than max-frame (%" G_GSIZE_FORMAT
-                             "); send smaller batches or raise max-frame",
-                             length, self->loop->server->options.max_frame);
+    size = quantity_size_to_text_beside((guint64) length, max_frame);
+    limit = quantity_size_to_text_beside(max_frame, (guint64) length);
+    detail = g_strdup_printf("a frame of %s is larger than max-frame (%s); send smaller batches or "
+                             "raise max-frame",
+                             size, limit);
     frame_connection_end(self, FRAME_CLOSED_TOO_LARGE, detail);
 }
 

@@ -4,6 +4,7 @@
 #include "agent/channels/memory_queue.h"
 #include "agent/core/take_waiters.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 
 typedef struct {
     Channel base;
@@ -124,10 +125,13 @@ memory_channel_can_ever_hold(const MemoryChannel *self, const Batch *batch, GErr
         return FALSE;
     }
     if (charge > self->base.byte_capacity) {
+        g_autofree char *size = quantity_size_to_text_beside(charge, self->base.byte_capacity);
+        g_autofree char *limit = quantity_size_to_text_beside(self->base.byte_capacity, charge);
+
         g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                    "a batch of %" G_GSIZE_FORMAT " bytes is larger than the whole channel '%s'; "
-                    "raise its byte-capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
-                    charge, self->base.base.name, self->base.byte_capacity);
+                    "a batch of %s is larger than the whole channel '%s'; "
+                    "raise its byte-capacity (%s) or send smaller batches",
+                    size, self->base.base.name, limit);
         return FALSE;
     }
     return TRUE;

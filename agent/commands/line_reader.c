@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 
 #define READ_SIZE (256 * 1024)
 
@@ -253,11 +254,12 @@ line_reader_find_newline(LineReader *self, gsize *ret_position)
 static LineResult
 line_reader_refuse(LineReader *self, GError **error)
 {
+    g_autofree char *limit = quantity_size_to_text(self->max_line);
+
     return line_reader_fail(self,
                             g_error_new(LINE_READER_ERROR, LINE_READER_ERROR_TOO_LONG,
-                                        "the line is longer than the %" G_GSIZE_FORMAT
-                                        " bytes that fit into one frame",
-                                        self->max_line),
+                                        "the line is longer than the %s that fit into one frame",
+                                        limit),
                             error);
 }
 

@@ -87,38 +87,43 @@ parse_header(const char *text, SendJob *job)
     return NULL;
 }
 
-static char *
-parse_number(const char *option, const char *text, guint64 max, guint64 *ret_number)
+static const char *
+parse_number(const char *text, guint64 max, guint64 *ret_number)
 {
     const char *problem = quantity_parse_count(text, ret_number);
 
     if (problem != NULL)
-        return g_strdup_printf("%s: '%s' %s", option, text, problem);
-    if (*ret_number < 1 || *ret_number > max)
-        return g_strdup_printf("%s: '%s' is not between 1 and %" G_GUINT64_FORMAT, option, text,
-                               max);
-    return NULL;
+        return problem;
+    return *ret_number < 1 || *ret_number > max ? "is out of range" : NULL;
 }
 
 static char *
 parse_batch(const char *text, SendJob *job)
 {
     guint64 batch_size = 1000;
-    char *problem = text == NULL ? NULL : parse_number("--batch", text, MAX_BATCH, &batch_size);
+    const char *problem = text == NULL ? NULL : parse_number(text, MAX_BATCH, &batch_size);
 
+    if (problem != NULL)
+        return g_strdup_printf("--batch: '%s' %s; write a number from 1 to %d", text, problem,
+                               MAX_BATCH);
     job->plan.batch_size = (guint) batch_size;
-    return problem;
+    return NULL;
 }
 
 static char *
 parse_rate(const char *text, SendJob *job)
 {
     g_autofree char *number = NULL;
+    const char *problem;
 
     if (text == NULL)
         return NULL;
     number = g_str_has_suffix(text, "/s") ? g_strndup(text, strlen(text) - 2) : g_strdup(text);
-    return parse_number("--rate", number, G_MAXINT32, &job->plan.rate);
+    problem = parse_number(number, G_MAXINT32, &job->plan.rate);
+    if (problem == NULL)
+        return NULL;
+    return g_strdup_printf("--rate: '%s' %s; write N/s with N from 1 to %d, such as 500/s", text,
+                           problem, G_MAXINT32);
 }
 
 static char *

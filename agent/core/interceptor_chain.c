@@ -3,6 +3,7 @@
 
 #include "agent/core/channel.h"
 #include "base/batch_builder.h"
+#include "base/quantity.h"
 
 #define MAX_BATCH_BYTES ((gsize) G_MAXINT32)
 
@@ -36,11 +37,13 @@ scratch_of_thread(void)
 static gboolean
 rewrite_has_room(const Rewrite *self, gsize n_bytes, GError **error)
 {
+    g_autofree char *limit = NULL;
+
     if (n_bytes <= MAX_BATCH_BYTES - batch_builder_n_bytes(self->builder))
         return TRUE;
+    limit = quantity_size_to_text(MAX_BATCH_BYTES);
     g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                "the interceptors made the batch larger than %" G_GSIZE_FORMAT " bytes",
-                MAX_BATCH_BYTES);
+                "the interceptors made the batch larger than %s", limit);
     return FALSE;
 }
 

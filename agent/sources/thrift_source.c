@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include "agent/core/source.h"
+#include "base/quantity.h"
 #include "thrift/frame_server.h"
 
 /* Threads, when the number is left to us; more than this many only wait for one another. */
@@ -236,13 +237,14 @@ static void
 thrift_source_configure(Component *component, Problems *problems)
 {
     ThriftSource *self = (ThriftSource *) component;
+    g_autofree char *frame = quantity_size_to_text_beside(self->max_frame, self->receive_memory);
+    g_autofree char *memory = quantity_size_to_text_beside(self->receive_memory, self->max_frame);
 
     if (self->max_frame > self->receive_memory)
         component_problem(component, problems, "max-frame",
-                          "is above receive-memory (%" G_GUINT64_FORMAT
-                          " bytes), so that such a request could never be received; lower it, or "
-                          "raise receive-memory",
-                          self->receive_memory);
+                          "%s is above receive-memory (%s), so that such a request could never be "
+                          "received; lower it, or raise receive-memory",
+                          frame, memory);
 }
 
 static guint

@@ -153,11 +153,12 @@ def test_a_frame_must_fit_into_the_channel_and_into_memory(check):
     channel = check(GOOD.replace("audit: { type: memory", "audit: { type: memory, byte-capacity: 1MiB"))
     frame = check(GOOD.replace("type: thrift", "type: thrift, max-frame: 300MiB"))
 
-    assert channel.stderr.startswith("agent.yaml:6:41: channels.audit.byte-capacity: 1 MiB holds less than max-frame")
+    assert channel.stderr.startswith("agent.yaml:6:41: channels.audit.byte-capacity: 1 MiB holds less than max-frame "
+                                     "(15.6 MiB) of sources.apps, ")
     assert channel.stderr.count("\n") == 1
     lines = frame.stderr.splitlines()
     assert len(lines) == 3 and all(line.startswith("agent.yaml:3:36: sources.apps.max-frame: ") for line in lines)
-    assert "channels.buffer" in frame.stderr and "channels.audit" in frame.stderr and "receive-memory" in frame.stderr
+    assert "channels.buffer" in frame.stderr and "channels.audit" in frame.stderr and "300 MiB is above receive-memory (256 MiB)" in frame.stderr
 
 
 def test_the_environment_is_used_before_anything_is_checked(check):

@@ -41,7 +41,7 @@ test_all_wrong_options_are_named_in_the_order_of_the_file(void)
         { "s:\n  tiem: 5s\n  bytes: 64Mb\n  count: x\n",
           "t:2:3: s: unknown option 'tiem'; did you mean 'time'?\n"
           "t:3:10: s.bytes: '64Mb' is not a size; write a number with KiB, MiB or GiB\n"
-          "t:4:10: s.count: 'x' is not a whole number; write digits only, such as 1000\n" },
+          "t:4:10: s.count: 'x' is not a whole number; write a number from 0 to 10\n" },
         { 0 },
     };
 
@@ -68,11 +68,16 @@ test_a_number_out_of_range_is_told_the_range(void)
     static const Row rows[] = {
         { "s: { count: 11 }\n",
           "t:1:13: s.count: '11' is out of range; write a number from 0 to 10\n" },
+        { "s: { count: -5 }\n",
+          "t:1:13: s.count: '-5' is not a whole number; write a number from 0 to 10\n" },
+        { "s: { count: 99999999999999999999 }\n",
+          "t:1:13: s.count: '99999999999999999999' is too large; write a number from 0 to 10\n" },
         { "s: { bytes: 1KiB }\n",
           "t:1:13: s.bytes: '1KiB' is out of range; write a size from 4KiB to 1GiB, or 0\n" },
         { "s: { bytes: 2GiB }\n",
           "t:1:13: s.bytes: '2GiB' is out of range; write a size from 4KiB to 1GiB, or 0\n" },
-        { "s: { time: 0s }\n", "t:1:12: s.time: '0s' is too small; write at least 1ms\n" },
+        { "s: { time: 0s }\n",
+          "t:1:12: s.time: '0s' is too small; write a duration of at least 1ms\n" },
         { 0 },
     };
 
@@ -177,7 +182,7 @@ test_options_of_rows_are_checked_like_any_other(void)
     static const Row rows[] = {
         { "s:\n  rows:\n    - { weight: x, haeder: a }\n    - { header: b }\n",
           "t:3:7: s.rows[0]: the option 'header' is missing; add 'header: <text>'\n"
-          "t:3:17: s.rows[0].weight: 'x' is not a whole number; write digits only, such as 1000\n"
+          "t:3:17: s.rows[0].weight: 'x' is not a whole number; write a number of at least 0\n"
           "t:3:20: s.rows[0]: unknown option 'haeder'; did you mean 'header'?\n" },
         { 0 },
     };

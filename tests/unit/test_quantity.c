@@ -209,6 +209,15 @@ test_a_number_is_shown_in_the_unit_that_people_would_choose(void)
 }
 
 static void
+test_two_sizes_that_differ_are_not_shown_as_the_same_text(void)
+{
+    assert_text(quantity_size_to_text_beside(16384000, 1048576), "15.6 MiB");
+    assert_text(quantity_size_to_text_beside(16384001, 16384000), "16384001 B");
+    assert_text(quantity_size_to_text_beside(16384000, 16384001), "16384000 B");
+    assert_text(quantity_size_to_text_beside(1048576, 1048576), "1 MiB");
+}
+
+static void
 test_a_number_written_as_an_option_reads_as_the_same_number(void)
 {
     static const guint64 numbers[] = { 0,         1,        1000,    1024,
@@ -237,6 +246,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/quantity/two-sizes-that-differ",
+                    test_two_sizes_that_differ_are_not_shown_as_the_same_text);
     g_test_add_func("/quantity/a-count-is-digits", test_a_count_is_digits_and_nothing_else);
     g_test_add_func("/quantity/a-size-is-bytes-or-has-a-unit",
                     test_a_size_is_bytes_or_has_a_unit_that_means_one_thing);

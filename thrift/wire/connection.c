@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/quantity.h"
 #include "thrift/wire/peer_socket.h"
 
 /* A reply is a status or an exception's text. */
@@ -140,9 +141,11 @@ wire_connection_send(WireConnection *self, const BatchSlice *slices, guint n_sli
 
     g_assert(self->in_flight < WIRE_MAX_SEQUENCE_ID);
     if (frame_size > WIRE_MAX_FRAME) {
+        g_autofree char *size = quantity_size_to_text_beside(frame_size, WIRE_MAX_FRAME);
+        g_autofree char *limit = quantity_size_to_text_beside(WIRE_MAX_FRAME, frame_size);
+
         g_set_error(error, CONNECTION_ERROR, CONNECTION_ERROR_TOO_LARGE,
-                    "a frame of %" G_GSIZE_FORMAT " bytes is larger than the %d that peers accept",
-                    frame_size, WIRE_MAX_FRAME);
+                    "a frame of %s is larger than the %s that peers accept", size, limit);
         return FALSE;
     }
     gather_call(self, frame_size, slices, n_slices);
