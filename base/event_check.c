@@ -134,10 +134,11 @@ gsize
 event_bytes_check(const guint8 *data, gsize length)
 {
     const guint8 *at = data;
-    const guint8 *end = data + MIN(length, G_MAXINT32);
+    const guint8 *end;
 
     if (length == 0 || *at++ != HEADERS_FIELD)
         return 0;
+    end = data + MIN(length, G_MAXINT32);
     at = headers_check(at, end);
     if (at)
         at = rest_check(at, end);
@@ -217,9 +218,12 @@ shape_learn(EventShape *self, const guint8 *data)
 gsize
 event_bytes_check_next(EventShape *shape, const guint8 *data, gsize length)
 {
-    const guint8 *end = data + MIN(length, G_MAXINT32);
+    const guint8 *end;
     gsize checked;
 
+    if (length == 0)
+        return 0;
+    end = data + MIN(length, G_MAXINT32);
     if (G_LIKELY(shape_fits(shape, data, (gsize) (end - data)))) {
         const guint8 *at = rest_check(data + shape->size, end);
 

@@ -113,7 +113,7 @@ void
 json_append_quoted(GString *out, ByteSpan text)
 {
     gsize ascii = byte_span_ascii_length(text);
-    const guint8 *at = text.data + ascii;
+    const guint8 *at = ascii > 0 ? text.data + ascii : text.data; /* an empty text may be NULL */
     gsize left = text.length - ascii;
 
     g_string_append_c(out, '"');

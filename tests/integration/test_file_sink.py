@@ -228,7 +228,7 @@ def test_a_file_in_use_can_be_read_up_to_the_last_batch(send, folder, compressio
 def test_a_file_that_somebody_rotates_away_is_followed_by_a_new_one(send, folder):
     agent, append = send()
     append(({}, b"before"))
-    [path] = wait_until(lambda: files.paths(folder), "the file is there")
+    [path] = wait_until(lambda: [p for p in files.paths(folder) if p.read_bytes()], "the file has the event")
     rotated = pathlib.Path(folder, "rotated")
     path.rename(rotated)
 

@@ -69,7 +69,7 @@ gboolean wire_reader_check_map(const WireReader *self, WireCursor *cursor, WireT
 static inline WireCursor
 wire_cursor(const guint8 *data, gsize length)
 {
-    return (WireCursor){ .at = data, .end = data + length };
+    return (WireCursor){ .at = data, .end = length > 0 ? data + length : data };
 }
 
 static inline gsize
