@@ -63,10 +63,6 @@ take(FrameServer *server, int fd, const struct sockaddr *address, gsize length)
 {
     FrameLoop *loop;
 
-    if (server->acceptor.reported) {
-        server->acceptor.reported = FALSE;
-        atomic_store(&server->acceptor.paused, FALSE);
-    }
     if (atomic_load(&server->n_connections) >= server->options.max_connections) {
         refuse(server, fd, address);
         return;
@@ -89,9 +85,8 @@ pause_accepting(FrameServer *server, int code)
 
     loop_change(loop, &self->watch, 0);
     loop_timer_set(loop, &self->retry, loop_now_us(loop) + RETRY_US);
-    atomic_store(&self->paused, TRUE);
     atomic_store(&self->needs_closed, TRUE);
-    if (!self->reported) {
+    if (!atomic_exchange(&self->paused, TRUE)) {
         g_autofree char *detail =
             g_strdup_printf("%s; no connection is accepted until this changes. Raise the limit of "
                             "open files (LimitNOFILE=, ulimit -n)",
@@ -99,31 +94,6 @@ pause_accepting(FrameServer *server, int code)
 
         frame_server_report(server, FRAME_ACCEPT_PAUSED, NULL, detail);
     }
-    self->reported = TRUE;
-}
-
-static void
-resume_accepting(FrameAcceptor *self)
-{
-    Loop *loop = self->server->loops[0].loop;
-
-    atomic_store(&self->needs_closed, FALSE);
-    loop_timer_clear(loop, &self->retry);
-    if (self->server->listen_fd >= 0)
-        loop_change(loop, &self->watch, EPOLLIN);
-}
-
-static void
-retry_came(LoopTimer *timer)
-{
-    resume_accepting(
-        (FrameAcceptor *) (gpointer) ((char *) timer - offsetof(FrameAcceptor, retry)));
-}
-
-static void
-resume_job(LoopJob *job)
-{
-    resume_accepting((FrameAcceptor *) (gpointer) ((char *) job - offsetof(FrameAcceptor, resume)));
 }
 
 void
@@ -169,6 +139,8 @@ listener_ready(LoopWatch *watch, guint32 events G_GNUC_UNUSED)
         int fd =
             accept4(watch->fd, (struct sockaddr *) &address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+        if (fd >= 0 || errno == EAGAIN)
+            atomic_store(&server->acceptor.paused, FALSE); /* there was a descriptor for it */
         if (fd >= 0) {
             take(server, fd, (const struct sockaddr *) &address, length);
         } else if (errno == EAGAIN) {
@@ -178,6 +150,32 @@ listener_ready(LoopWatch *watch, guint32 events G_GNUC_UNUSED)
             return;
         }
     }
+}
+
+static void
+resume_accepting(FrameAcceptor *self)
+{
+    Loop *loop = self->server->loops[0].loop;
+
+    atomic_store(&self->needs_closed, FALSE);
+    loop_timer_clear(loop, &self->retry);
+    if (self->server->listen_fd < 0)
+        return;
+    loop_change(loop, &self->watch, EPOLLIN);
+    listener_ready(&self->watch, EPOLLIN); /* whether anybody waits or not: has it recovered? */
+}
+
+static void
+retry_came(LoopTimer *timer)
+{
+    resume_accepting(
+        (FrameAcceptor *) (gpointer) ((char *) timer - offsetof(FrameAcceptor, retry)));
+}
+
+static void
+resume_job(LoopJob *job)
+{
+    resume_accepting((FrameAcceptor *) (gpointer) ((char *) job - offsetof(FrameAcceptor, resume)));
 }
 
 gboolean

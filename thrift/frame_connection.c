@@ -151,7 +151,7 @@ keep_unsent(FrameConnection *self, const guint8 *data, gsize length)
     if (self->unsent == NULL) {
         self->unsent = g_byte_array_new();
         self->n_sent = 0;
-        self->sent_us = loop_now_us(self->loop->loop);
+        self->unsent_since_us = loop_now_us(self->loop->loop);
     }
     g_byte_array_append(self->unsent, data, length);
 }
@@ -200,11 +200,11 @@ next_deadline_us(const FrameConnection *self)
     if (self->state == CONNECTION_LINGERING)
         return self->linger_until_us;
     if (self->unsent != NULL)
-        return self->sent_us + options->frame_timeout_us;
+        return self->unsent_since_us + options->frame_timeout_us;
     if (self->frame_started_us > 0)
         return self->frame_started_us + options->frame_timeout_us;
     if (frame_connection_may_read(self) && self->oldest == NULL && options->idle_timeout_us > 0)
-        return self->active_us + options->idle_timeout_us;
+        return MAX(self->active_us, self->sent_us) + options->idle_timeout_us;
     return CLOCK_NEVER;
 }
 

@@ -35,8 +35,7 @@ typedef struct {
     LoopTimer retry;
     LoopJob resume;
     FrameServer *server;
-    gboolean reported; /* that accepting pauses; until it succeeds again */
-    atomic_bool paused;
+    atomic_bool paused;       /* and reported, until a descriptor is there again */
     atomic_bool needs_closed; /* paused, and whoever closes a connection is to post resume */
 } FrameAcceptor;
 
@@ -143,8 +142,8 @@ struct FrameConnection {
     Buffer *frame;  /* NULL until bytes of it must be kept */
     gsize frame_filled;
     gint64 frame_started_us; /* 0 while nothing is received, or not read because of us */
-    gint64 active_us;
-    gboolean waiting; /* for receive memory */
+    gint64 active_us;        /* last read */
+    gboolean waiting;        /* for receive memory */
     ReceiveWaiter waiter;
     guint8 *held; /* read, but not yet taken */
     gsize held_size;
@@ -157,8 +156,9 @@ struct FrameConnection {
     Request *oldest, *newest;
     guint n_requests;
     GByteArray *unsent;
-    guint n_sent;   /* of unsent */
-    gint64 sent_us; /* last progress */
+    guint n_sent;           /* of unsent */
+    gint64 unsent_since_us; /* all of it must go within frame-timeout, however it trickles */
+    gint64 sent_us;         /* last write */
     gint64 linger_until_us;
 };
 
