@@ -14,8 +14,9 @@
 #include "agent/service_notify.h"
 #include "base/log.h"
 
-/* A stop ends within shutdown-timeout by itself, unless a part hangs. */
-#define STOP_GRACE_MS 1000
+/* A stop ends within shutdown-timeout by itself, unless a part hangs: a machine that is merely busy
+ * gets there within this time. */
+#define STOP_GRACE_MS 5000
 
 typedef enum { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_STOPPING } ProcessState;
 

@@ -10,11 +10,14 @@
 /* Interrupted sinks need a moment to end; what is left of shutdown-timeout is for them. */
 #define INTERRUPT_SHARE 10
 
+/* All at the same time: none waits for a slow one before it stops accepting. */
 static void
 stop_sources(GPtrArray *runners, gint64 answer_deadline_us, gint64 deadline_us)
 {
     for (guint i = 0; i < runners->len; i++)
-        source_runner_stop(g_ptr_array_index(runners, i), answer_deadline_us, deadline_us);
+        source_runner_begin_stop(g_ptr_array_index(runners, i), answer_deadline_us, deadline_us);
+    for (guint i = 0; i < runners->len; i++)
+        source_runner_finish_stop(g_ptr_array_index(runners, i));
 }
 
 static void

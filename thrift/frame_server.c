@@ -86,7 +86,7 @@ frame_server_start(FrameServer *self, GError **error)
 }
 
 void
-frame_server_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_us)
+frame_server_begin_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_us)
 {
     if (!self->started)
         return;
@@ -94,6 +94,13 @@ frame_server_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_
     self->deadline_us = deadline_us;
     /* Loop 0 stops accepting, then tells the others: what it handed over has arrived by then. */
     loop_post(self->loops[0].loop, &self->loops[0].stop);
+}
+
+void
+frame_server_finish_stop(FrameServer *self)
+{
+    if (!self->started)
+        return;
     for (guint i = 0; i < self->n_loops; i++)
         frame_loop_join(&self->loops[i]);
     self->started = FALSE;

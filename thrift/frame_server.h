@@ -70,9 +70,12 @@ const Endpoint *frame_server_bound(const FrameServer *self); /* after open */
 gboolean frame_server_start(FrameServer *self, GError **error);
 /* Accepting pauses for want of descriptors. Any thread, after start. */
 gboolean frame_server_is_paused(const FrameServer *self);
-/* Stops accepting and reading new frames; returns when every request is completed and its answer
- * written, or at the deadline. A request that is still out at answer_deadline_us gets `expired`. */
-void frame_server_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_us);
+/* Stops accepting and reading new frames; returns at once. A request that is still out at
+ * answer_deadline_us gets `expired`. */
+void frame_server_begin_stop(FrameServer *self, gint64 answer_deadline_us, gint64 deadline_us);
+/* Once, after it: returns when every request is completed and its answer written, or at the
+ * deadline. Nothing happens to a server that has not started, here and above. */
+void frame_server_finish_stop(FrameServer *self);
 void frame_server_free(FrameServer *self);
 
 /* For the handler. */

@@ -13,7 +13,7 @@ typedef enum { SOURCE_ERROR_INTERRUPTED, SOURCE_ERROR_IO } SourceError;
 
 typedef struct Source Source;
 
-/* Either run + interrupt, or start + stop. */
+/* Either run + interrupt, or start + begin_stop + finish_stop. */
 typedef struct {
     ComponentType base;
 
@@ -22,9 +22,10 @@ typedef struct {
     void (*interrupt)(Source *self); /* any thread, returns at once */
 
     gboolean (*start)(Source *self, GError **error);
-    /* Stops accepting, answers what is in hand. Requests still pending at answer_deadline_us are
-     * cancelled and answered FAILED; returns by deadline_us. */
-    void (*stop)(Source *self, gint64 answer_deadline_us, gint64 deadline_us);
+    /* Returns at once: nothing more is accepted, what is in hand is answered. Requests still
+     * pending at answer_deadline_us are cancelled and answered FAILED. */
+    void (*begin_stop)(Source *self, gint64 answer_deadline_us, gint64 deadline_us);
+    void (*finish_stop)(Source *self); /* waits for the end, until deadline_us at most */
 
     const Endpoint *(*listens_on)(
         const Source *self); /* as configured; two sources must not share one. May be NULL */

@@ -92,14 +92,27 @@ runner_end_thread(SourceRunner *self)
 }
 
 void
-source_runner_stop(SourceRunner *self, gint64 answer_deadline_us, gint64 deadline_us)
+source_runner_begin_stop(SourceRunner *self, gint64 answer_deadline_us, gint64 deadline_us)
+{
+    const SourceType *type = source_type(self->source);
+
+    if (!self->started)
+        return;
+    g_atomic_int_set(&self->source->stopping, 1);
+    if (self->thread != NULL)
+        type->interrupt(self->source);
+    else
+        type->begin_stop(self->source, answer_deadline_us, deadline_us);
+}
+
+void
+source_runner_finish_stop(SourceRunner *self)
 {
     if (!self->started)
         return;
     self->started = FALSE;
-    g_atomic_int_set(&self->source->stopping, 1);
     if (self->thread != NULL)
         runner_end_thread(self);
     else
-        source_type(self->source)->stop(self->source, answer_deadline_us, deadline_us);
+        source_type(self->source)->finish_stop(self->source);
 }

@@ -309,9 +309,15 @@ thrift_source_start(Source *source, GError **error)
 }
 
 static void
-thrift_source_stop(Source *source, gint64 answer_deadline_us, gint64 deadline_us)
+thrift_source_begin_stop(Source *source, gint64 answer_deadline_us, gint64 deadline_us)
 {
-    frame_server_stop(((ThriftSource *) source)->server, answer_deadline_us, deadline_us);
+    frame_server_begin_stop(((ThriftSource *) source)->server, answer_deadline_us, deadline_us);
+}
+
+static void
+thrift_source_finish_stop(Source *source)
+{
+    frame_server_finish_stop(((ThriftSource *) source)->server);
 }
 
 static const Endpoint *
@@ -352,7 +358,8 @@ const SourceType thrift_source = {
         .close = thrift_source_close,
     },
     .start = thrift_source_start,
-    .stop = thrift_source_stop,
+    .begin_stop = thrift_source_begin_stop,
+    .finish_stop = thrift_source_finish_stop,
     .listens_on = thrift_source_listens_on,
     .bound_to = thrift_source_bound_to,
     .largest_batch = thrift_source_largest_batch,

@@ -1,12 +1,13 @@
 """test_shutdown.py - clients are sending when the agent is told to stop: what was answered OK arrives, the rest is refused."""
 import contextlib
+import socket
 import threading
 import time
 
 from thrift.Thrift import TException
 
 from flume_api import Status, ThriftFlumeEvent, flume_client
-from leat import wait_until
+from leat import BUSY, needs, wait_until
 
 
 def pipeline(sink, channel=None, **agent):
@@ -61,10 +62,35 @@ def test_a_put_that_waits_for_room_is_refused_at_half_the_time_to_stop(leat):
     begin = time.monotonic()
     agent.stop()
 
-    assert time.monotonic() - begin < 2.5
+    assert time.monotonic() - begin < 2 + BUSY
     sender.join(10)
     assert sender.last_answer == Status.FAILED
     assert agent.log("stopped")[0]["events_lost"] == 5
+
+
+@needs("libsoup")
+def test_a_source_whose_channel_is_full_keeps_no_other_source_open(leat):
+    config = pipeline({"type": "null", "refuse": True}, {"capacity": 5, "put-timeout": "60s"},
+                      **{"shutdown-timeout": "60s"})
+    config["sources"]["later"] = {**config["sources"]["apps"], "channels": ["free"]}
+    config["channels"]["free"] = {"type": "memory"}
+    config["sinks"]["away"] = {"type": "null", "channel": "free"}
+    agent = leat(config)
+    waiting = Sender(agent.port("apps"), "client")  # its second batch does not fit
+    wait_until(lambda: agent.metric("leat_source_events_received_total") == 10, "the second batch waits")
+
+    agent.signal()
+
+    def is_closed():
+        try:
+            socket.create_connection(agent.address("later"), timeout=5).close()
+        except OSError:
+            return True
+        return False
+
+    wait_until(is_closed, "the later source accepts no more")
+    assert waiting.last_answer == Status.OK and agent.is_running
+    agent.kill()
 
 
 def test_an_address_in_use_refuses_the_start_and_the_other_agent_does_not_notice(leat):

@@ -99,7 +99,8 @@ static void
 fixture_tear_down(Fixture *self, gconstpointer unused G_GNUC_UNUSED)
 {
     g_clear_pointer(&self->client, wire_connection_free);
-    frame_server_stop(self->server, clock_now_us(), clock_now_us());
+    frame_server_begin_stop(self->server, clock_now_us(), clock_now_us());
+    frame_server_finish_stop(self->server);
     g_assert_cmpuint(receive_memory_reserved(self->server->memory), ==, 0);
     g_assert_cmpint(g_atomic_int_get(&self->n_connections), ==, 0);
     frame_server_free(self->server);
@@ -314,7 +315,8 @@ test_a_stop_waits_for_requests_that_are_out_and_answers_them(Fixture *self,
 
     send_batch(self, "x");
     owner = g_thread_new("owner", hand_back_later, pop(self->received));
-    frame_server_stop(self->server, clock_deadline_us(SOON_US), clock_deadline_us(SOON_US));
+    frame_server_begin_stop(self->server, clock_deadline_us(SOON_US), clock_deadline_us(SOON_US));
+    frame_server_finish_stop(self->server);
 
     g_assert_cmpint(receive_status(self), ==, WIRE_STATUS_OK);
     g_thread_join(owner);
@@ -328,7 +330,8 @@ test_a_stop_expires_what_is_out_at_its_deadline(Fixture *self, gconstpointer unu
         send_batch(self, "x");
     for (int i = 0; i < 3; i++)
         pop(self->received);
-    frame_server_stop(self->server, clock_now_us(), clock_deadline_us(SOON_US));
+    frame_server_begin_stop(self->server, clock_now_us(), clock_deadline_us(SOON_US));
+    frame_server_finish_stop(self->server);
 
     g_assert_cmpint(g_async_queue_length(self->expired), ==, 3);
     for (int i = 0; i < 3; i++)
@@ -345,7 +348,8 @@ test_a_stop_past_its_deadline_still_waits_for_what_is_out(Fixture *self,
 
     send_batch(self, "x");
     owner = g_thread_new("owner", hand_back_later, pop(self->received));
-    frame_server_stop(self->server, clock_now_us(), clock_now_us());
+    frame_server_begin_stop(self->server, clock_now_us(), clock_now_us());
+    frame_server_finish_stop(self->server);
 
     g_assert_cmpint(g_async_queue_length(self->expired), ==, 1);
     g_assert_false(
@@ -363,7 +367,8 @@ test_a_server_that_was_opened_and_never_started_can_be_freed(void)
 
     g_assert_true(frame_server_open(server, NULL));
 
-    frame_server_stop(server, 0, 0);
+    frame_server_begin_stop(server, 0, 0);
+    frame_server_finish_stop(server);
 }
 
 static void
