@@ -12,11 +12,15 @@
 #include "agent/http_server.h"
 #include "agent/http_service.h"
 #include "agent/service_notify.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 /* A stop ends within shutdown-timeout by itself, unless a part hangs: a machine that is merely busy
  * gets there within this time. */
 #define STOP_GRACE_MS 5000
+
+/* Tools that signal a process and then its group make two signals of one request. */
+#define SAME_REQUEST_US (250 * 1000)
 
 typedef enum { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_STOPPING } ProcessState;
 
@@ -28,6 +32,7 @@ typedef struct {
     HttpService *http;
     ProcessState state;
     gboolean stop_is_asked;
+    gint64 stop_asked_us; /* monotonic */
     gboolean ok;
     GThread *lifecycle; /* while starting or stopping */
     GError *start_error;
@@ -145,9 +150,12 @@ on_stop_signal(gpointer user)
 {
     Process *self = user;
 
+    if (self->stop_is_asked && clock_now_us() - self->stop_asked_us < SAME_REQUEST_US)
+        return G_SOURCE_CONTINUE;
     if (self->stop_is_asked)
         process_end_at_once(self, "asked to stop a second time");
     self->stop_is_asked = TRUE;
+    self->stop_asked_us = clock_now_us();
     if (self->state == PROCESS_RUNNING)
         process_begin_stop(self);
     return G_SOURCE_CONTINUE;

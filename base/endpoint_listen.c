@@ -105,9 +105,10 @@ listen_at_host(const Endpoint *self, int backlog, GError **error)
         return -1;
     }
     errno = EADDRNOTAVAIL;
-    /* A name such as localhost has both: IPv4 is what a client that knows only one will try. */
+    /* A name such as localhost has both: IPv4 is what a client that knows only one will try. So
+     * IPv6 takes its place only where there is no IPv4, not where it is in use. */
     fd = listen_at_family(found, AF_INET, backlog);
-    if (fd < 0)
+    if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
         fd = listen_at_family(found, AF_INET6, backlog);
     reason = errno;
     freeaddrinfo(found);

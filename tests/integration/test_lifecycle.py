@@ -82,6 +82,9 @@ def test_asked_a_second_time_the_agent_ends_at_once(leat):
     agent.wait_for_log("delivery failed, backing off")
     agent.signal()
     agent.wait_for_log("stopping")
+    agent.signal()  # at once: still the first request
+    time.sleep(0.5)
+    assert agent.is_running
 
     begin = time.monotonic()
     agent.signal()

@@ -216,6 +216,22 @@ test_a_name_is_listened_on_where_it_resolves_to(void)
 }
 
 static void
+test_a_name_whose_ipv4_address_is_in_use_does_not_move_to_ipv6(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Endpoint) bound = NULL;
+    g_autofree char *same = NULL;
+    int fd = listen_on("localhost:0", &bound, &error);
+
+    g_assert_no_error(error);
+    same = g_strdup_printf("localhost:%u", bound->port);
+
+    g_assert_cmpint(listen_on(same, NULL, &error), ==, -1);
+    g_assert_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_IN_USE);
+    close(fd);
+}
+
+static void
 test_ipv4_and_ipv6_may_be_listened_on_side_by_side(void)
 {
     g_autoptr(GError) error = NULL;
@@ -323,6 +339,8 @@ main(int argc, char **argv)
                     test_an_address_may_be_listened_on_again_at_once);
     g_test_add_func("/endpoint/a-name-is-listened-on-where-it-resolves-to",
                     test_a_name_is_listened_on_where_it_resolves_to);
+    g_test_add_func("/endpoint/a-name-in-use-stays-with-ipv4",
+                    test_a_name_whose_ipv4_address_is_in_use_does_not_move_to_ipv6);
     g_test_add_func("/endpoint/ipv4-and-ipv6-side-by-side",
                     test_ipv4_and_ipv6_may_be_listened_on_side_by_side);
     g_test_add_func("/endpoint/a-taken-address-is-named",
