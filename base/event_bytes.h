@@ -36,20 +36,11 @@ typedef struct {
  * may still be legal Thrift). Never reads past length; any bytes may be passed. */
 gsize event_bytes_check(const guint8 *data, gsize length);
 
-/* Where the lengths in an event's headers stood, and what they were. Zeroed at first. */
-#define EVENT_SHAPE_HEADERS 8
-typedef struct {
-    guint n_headers; /* 0: nothing is known yet */
-    guint size;      /* bytes before the body field */
-    guint8 lengths[2 * EVENT_SHAPE_HEADERS];
-    guint16 places[2 * EVENT_SHAPE_HEADERS];
-    guint n_alike; /* pairs of keys of one length */
-    guint8 alike[EVENT_SHAPE_HEADERS * (EVENT_SHAPE_HEADERS - 1) / 2][2];
-    guint n_misses; /* in a row */
-} EventShape;
-
-/* The same, for one event after another: quicker where headers are as long as in those before. */
-gsize event_bytes_check_next(EventShape *shape, const guint8 *data, gsize length);
+/* How many canonical events stand at data one behind the other, at most max_events; ret_ends gets
+ * where each ends, counted from origin before data. Quicker than one by one where their headers are
+ * of the same lengths. length is at most G_MAXINT32. */
+guint event_bytes_check_many(const guint8 *data, gsize length, guint max_events, guint32 origin,
+                             guint32 *ret_ends);
 
 /* data holds exactly one event that event_bytes_check has accepted. */
 void event_view_init(EventView *self, const guint8 *data, gsize length);

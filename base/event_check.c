@@ -1,5 +1,4 @@
-/* event_check.c - whether bytes from anywhere are a canonical event: alone, or after others that
- * were like it. */
+/* event_check.c - whether bytes from anywhere are a canonical event, or many of them. */
 #include "base/event_bytes.h"
 
 #include <glib.h>
@@ -145,12 +144,25 @@ event_bytes_check(const guint8 *data, gsize length)
     return at ? (gsize) (at - data) : 0;
 }
 
-/* ---- the next event ----
+/* ---- many events ----
  *
  * Where a length stands is known only when the one before it has been read: a chain of loads, and
  * most of what a check costs. Events of one client mostly have the same keys, and values of the
  * same lengths. So the places of the event before are looked at all at once; only if a length
  * differs is the chain followed. */
+
+#define SHAPE_HEADERS 8
+
+/* Where the lengths in an event's headers stood, and what they were. */
+typedef struct {
+    guint n_headers; /* 0: nothing is known yet */
+    guint size;      /* bytes before the body field */
+    guint8 lengths[2 * SHAPE_HEADERS];
+    guint16 places[2 * SHAPE_HEADERS];
+    guint n_alike; /* pairs of keys of one length */
+    guint8 alike[SHAPE_HEADERS * (SHAPE_HEADERS - 1) / 2][2];
+    guint n_misses; /* in a row */
+} EventShape;
 
 /* An event of another shape now and then is no reason to forget the common one. */
 #define SHAPE_MISSES 3
@@ -200,7 +212,7 @@ shape_learn(EventShape *self, const guint8 *data)
     guint at = 3;
 
     self->n_headers = self->n_misses = self->n_alike = 0;
-    if (n_headers > EVENT_SHAPE_HEADERS)
+    if (n_headers > SHAPE_HEADERS)
         return;
     for (guint i = 0; i < 2 * n_headers; i++) {
         if (data[at] >= 0x80)
@@ -215,23 +227,39 @@ shape_learn(EventShape *self, const guint8 *data)
     self->n_headers = n_headers;
 }
 
-gsize
-event_bytes_check_next(EventShape *shape, const guint8 *data, gsize length)
+static inline gsize
+shape_check_next(EventShape *self, const guint8 *data, const guint8 *end)
 {
-    const guint8 *end;
+    gsize length = (gsize) (end - data);
     gsize checked;
 
-    if (length == 0)
-        return 0;
-    end = data + MIN(length, G_MAXINT32);
-    if (G_LIKELY(shape_fits(shape, data, (gsize) (end - data)))) {
-        const guint8 *at = rest_check(data + shape->size, end);
+    if (G_LIKELY(shape_fits(self, data, length))) {
+        const guint8 *at = rest_check(data + self->size, end);
 
-        shape->n_misses = 0;
+        self->n_misses = 0;
         return at ? (gsize) (at - data) : 0;
     }
     checked = event_bytes_check(data, length);
-    if (checked > 0 && ++shape->n_misses >= SHAPE_MISSES)
-        shape_learn(shape, data);
+    if (checked > 0 && ++self->n_misses >= SHAPE_MISSES)
+        shape_learn(self, data);
     return checked;
+}
+
+guint
+event_bytes_check_many(const guint8 *data, gsize length, guint max_events, guint32 origin,
+                       guint32 *ret_ends)
+{
+    const guint8 *at = data;
+    EventShape shape = { 0 };
+    guint n_events = 0;
+
+    while (n_events < max_events) {
+        gsize checked = shape_check_next(&shape, at, data + length);
+
+        if (checked == 0)
+            break;
+        at += checked;
+        ret_ends[n_events++] = origin + (guint32) (at - data);
+    }
+    return n_events;
 }

@@ -23,7 +23,6 @@ typedef struct {
     const guint8 *frame;
     WireCursor cursor;
     guint8 *out; /* where the next event goes; NULL while events stay in place */
-    EventShape shape;
     gboolean has_argument;
     gboolean incomplete;
 } Pass;
@@ -145,8 +144,7 @@ walk_event(Pass *self)
     gsize length = 0;
 
     if (self->reader == &wire_reader_compact)
-        length =
-            event_bytes_check_next(&self->shape, self->cursor.at, wire_cursor_left(&self->cursor));
+        length = event_bytes_check(self->cursor.at, wire_cursor_left(&self->cursor));
     if (length == 0)
         return rewrite_event(self);
 
@@ -171,6 +169,31 @@ walk_one_event(Pass *self)
     return walk_event(self);
 }
 
+/* The canonical events that a compact list begins with, most often all of it. Returns how many. */
+static guint32
+walk_canonical_events(Pass *self, guint32 count)
+{
+    Walk *walk = self->walk;
+    guint32 n_found = 0;
+    guint room;
+    guint n;
+
+    if (self->reader != &wire_reader_compact)
+        return 0;
+    do {
+        if (walk->n_events + 1 >= walk->offsets->len)
+            g_array_set_size(walk->offsets, walk->offsets->len * 2);
+        room = MIN(count - n_found, walk->offsets->len - 1 - walk->n_events);
+        n = event_bytes_check_many(self->cursor.at, wire_cursor_left(&self->cursor), room,
+                                   offsets_of(walk)[walk->n_events],
+                                   offsets_of(walk) + walk->n_events + 1);
+        walk->n_events += n;
+        n_found += n;
+        self->cursor.at = self->frame + offsets_of(walk)[walk->n_events];
+    } while (n == room && n_found < count);
+    return n_found;
+}
+
 static gboolean
 walk_list_of_events(Pass *self)
 {
@@ -182,7 +205,7 @@ walk_list_of_events(Pass *self)
     if (count > 0 && element != WIRE_TYPE_STRUCT)
         return wire_cursor_fail(&self->cursor, "the list holds no events");
     begin_events(self);
-    for (guint32 i = 0; i < count; i++)
+    for (guint32 i = walk_canonical_events(self, count); i < count; i++)
         if (!walk_event(self))
             return FALSE;
     return TRUE;
