@@ -54,8 +54,8 @@ refuse(FrameServer *server, int fd, const struct sockaddr *address)
     g_autofree char *detail =
         g_strdup_printf("max-connections (%u) is reached", server->options.max_connections);
 
-    close(fd);
     frame_server_report(server, FRAME_REFUSED_CONNECTION, peer, detail);
+    close(fd);
 }
 
 static void
