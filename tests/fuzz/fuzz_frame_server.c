@@ -135,6 +135,7 @@ turn(Fixture *self)
     while ((request = g_queue_pop_head(&self->waiting)) != NULL)
         request_hand_back(request);
     loop_turn(self->loop->loop, 0);
+    g_assert_cmpuint(receive_memory_held(self->server->memory), <=, self->play.receive_memory / 8);
     read_answers(self);
 }
 

@@ -1,5 +1,7 @@
 """test_thrift_source_clients.py - who connects: strangers, crowds, and those that come when nothing is left for them."""
 import http.client
+import pathlib
+import re
 import resource
 import select
 import threading
@@ -141,13 +143,27 @@ def cpu_ticks(agent):
     return int(fields[11]) + int(fields[12])
 
 
+def wake_ups(agent, name):
+    """How often each thread of this name has gone to sleep, and come back."""
+    counts = {}
+    for task in pathlib.Path(f"/proc/{agent.process.pid}/task").iterdir():
+        if (task / "comm").read_text().strip() == name:
+            counts[task.name] = int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[1])
+    return counts
+
+
 def test_connections_are_dealt_out_to_threads_that_bear_the_name_of_the_source(leat):
     agent = leat(config(source={"threads": 3}))
+    clients = [Raw(agent.port("apps")) for _ in range(3)]
+    wait_until(lambda: open_connections(agent) == 3, "all are there")
+    before = wake_ups(agent, "apps")
 
-    clients = [Raw(agent.port("apps")) for _ in range(9)]
-    assert all(client.is_usable() for client in clients)
+    for _ in range(5):
+        assert all(client.is_usable() for client in clients)
 
-    assert agent.thread_names().count("apps") == 3
+    after = wake_ups(agent, "apps")
+    assert len(before) == 3
+    assert all(after[thread] >= before[thread] + 3 for thread in before)  # each has a client of its own
     for client in clients:
         client.close()
 

@@ -213,6 +213,17 @@ def test_a_connection_on_which_nothing_happens_is_closed_after_idle_timeout(leat
     assert incidents(agent, "idle") == 1
 
 
+def test_time_that_a_request_took_is_not_idle_time(leat):
+    agent = leat(config(source={"idle-timeout": "300ms"}, channel={"capacity": 1, "put-timeout": "500ms"},
+                        sink={"refuse": True}, agent={"shutdown-timeout": "300ms"}))
+
+    with Raw(agent.port("apps")) as client:
+        assert client.call(wire.append("compact", b"fits")).status == wire.OK
+        assert client.call(wire.append("compact", b"waits")).status == wire.FAILED
+        time.sleep(0.05)
+        assert client.call(wire.append("compact", b"waits, too")).status == wire.FAILED
+
+
 def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat):
     agent = leat(config(source={"frame-timeout": "500ms"}))
     request = wire.frame(wire.message("compact", "x" * 60, seqid=1))
@@ -232,41 +243,57 @@ def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat)
 # ---- memory ----
 
 def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
-    agent = leat(config(source={"receive-memory": "4MiB", "max-frame": "2000000", "frame-timeout": "10s"},
-                        channel={"byte-capacity": "16MiB", "put-timeout": "15s"}))
+    agent = leat(config(source={"receive-memory": "4MiB", "max-frame": "2000000"}))
     clients = [Raw(agent.port("apps")) for _ in range(20)]
     payload = wire.frame(wire.append_batch("compact", [bytes(1000)] * 1900))
-    with Raw(agent.port("apps")) as warm:
-        assert warm.is_usable()
-    before = agent.status_kb("RssAnon")
-    most = 0
+    go_on = threading.Event()
+    memory = agent.status_kb("RssAnon")
 
-    for client in clients:  # all begin before any ends
-        client.send(payload[:1000])
-    senders = [threading.Thread(target=client.send, args=[payload[1000:]]) for client in clients]
+    def send(client):
+        client.send(payload[:-1])
+        go_on.wait()
+        client.send(payload[-1:])
+
+    senders = [threading.Thread(target=send, args=[client]) for client in clients]
     for sender in senders:
         sender.start()
-    while any(sender.is_alive() for sender in senders):
-        most = max(most, agent.status_kb("RssAnon"))
-        time.sleep(0.001)
+    time.sleep(0.5)  # all of it could have come by now
+    assert_grew_at_most(agent, 6 * KB, memory)
+    go_on.set()
 
     assert [client.read_answer().status for client in clients] == [wire.OK] * 20
-    assert agent.metric("leat_source_events_accepted_total") == 20 * 1900 + 1
-    # 4 MiB to receive, 16 MiB in the channel at the most, idle buffers, and the allocator's own.
-    assert most - before < 30 * KB
-    for client in clients:
+    for client, sender in zip(clients, senders):
+        sender.join()
         client.close()
 
 
 def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
-    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "700ms", "threads": 1}))
-    payload = wire.frame(wire.append("compact", bytes(800000)))
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "200ms"},
+                        channel={"capacity": 1, "put-timeout": "500ms"}, sink={"refuse": True},
+                        agent={"shutdown-timeout": "300ms"}))
+    large = wire.append("compact", bytes(800000))
 
     with Raw(agent.port("apps")) as holder, Raw(agent.port("apps")) as waiting:
-        holder.send(payload[:1000])
-        wait_until(lambda: open_connections(agent) == 2, "both are there")
-        time.sleep(0.2)  # the holder has its reservation
-        sender = threading.Thread(target=waiting.send, args=[payload])
+        assert holder.call(wire.append("compact", b"fits")).status == wire.OK
+        holder.send_frame(large)
+        wait_until(lambda: agent.metric("leat_source_events_received_total") == 2, "it waits for room in the channel")
+        sender = threading.Thread(target=waiting.send_frame, args=[large])
+        sender.start()
+        assert holder.read_answer().status == wire.FAILED
+        assert waiting.read_answer().status == wire.FAILED
+        sender.join()
+
+    assert incidents(agent, "slow-frame") == 0
+
+
+def test_one_that_has_memory_and_does_not_use_it_makes_room_for_the_next(leat):
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "300ms"}))
+    large = wire.frame(wire.append("compact", bytes(800000)))
+
+    with Raw(agent.port("apps")) as holder, Raw(agent.port("apps")) as waiting:
+        holder.send(large[:1000])
+        time.sleep(0.1)  # it has its reservation, and keeps it until it is closed
+        sender = threading.Thread(target=waiting.send, args=[large])
         sender.start()
         assert holder.is_closed()
         assert waiting.read_answer().status == wire.OK

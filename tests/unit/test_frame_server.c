@@ -372,6 +372,33 @@ test_a_server_that_was_opened_and_never_started_can_be_freed(void)
 }
 
 static void
+test_a_connection_that_comes_to_a_loop_that_stops_is_closed(void)
+{
+    g_autoptr(Endpoint) anywhere = endpoint_new("127.0.0.1", 0);
+    FrameServerOptions options = { .name = "server", .listen = anywhere, .threads = 1 };
+    FrameHandler handler = { .report = reported, .connections_changed = connections_changed };
+    Fixture fixture = { 0 };
+    g_autoptr(FrameServer) server = frame_server_new(&options, &handler, &fixture);
+    FrameLoop *loop = &server->loops[0];
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    int ends[2];
+    char byte;
+
+    source_processor_prepare_types();
+    g_assert_true(frame_loop_init(loop, server, NULL));
+    server->n_loops = 1;
+    loop->stopping = TRUE;
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), ==, 0);
+    frame_connection_open(loop, ends[1], (struct sockaddr *) &address, sizeof address);
+    loop_turn(loop->loop, CLOCK_NEVER);
+
+    g_assert_cmpint(read(ends[0], &byte, 1), ==, 0);
+    g_assert_cmpuint(loop->n_kept, ==, 0);
+    g_assert_cmpint(fixture.n_connections, ==, -1);
+    close(ends[0]);
+}
+
+static void
 add(const char *path, void (*test)(Fixture *, gconstpointer))
 {
     g_test_add(path, Fixture, NULL, fixture_set_up, test, fixture_tear_down);
@@ -395,5 +422,7 @@ main(int argc, char **argv)
         test_a_stop_past_its_deadline_still_waits_for_what_is_out);
     g_test_add_func("/frame-server/never-started",
                     test_a_server_that_was_opened_and_never_started_can_be_freed);
+    g_test_add_func("/frame-server/a-connection-that-comes-too-late",
+                    test_a_connection_that_comes_to_a_loop_that_stops_is_closed);
     return g_test_run();
 }
