@@ -345,4 +345,4 @@ def test_a_flood_on_one_connection_does_not_starve_another(leat):
         flooder.join()
 
     print(f"50 calls beside a flood took {taken:.2f} s")
-    assert taken < 3
+    assert taken < 20  # starved, it would not end while the flood goes on
