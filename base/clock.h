@@ -19,13 +19,17 @@ clock_wall_us(void)
     return g_get_real_time();
 }
 
-/* now + delay, CLOCK_NEVER if that overflows. */
+/* from + delay, CLOCK_NEVER if that overflows; neither is negative. */
+static inline gint64
+clock_after_us(gint64 from_us, gint64 delay_us)
+{
+    return delay_us > CLOCK_NEVER - from_us ? CLOCK_NEVER : from_us + delay_us;
+}
+
 static inline gint64
 clock_deadline_us(gint64 delay_us)
 {
-    gint64 now = clock_now_us();
-
-    return delay_us > CLOCK_NEVER - now ? CLOCK_NEVER : now + delay_us;
+    return clock_after_us(clock_now_us(), delay_us);
 }
 
 /* For poll and epoll_wait: milliseconds until the deadline, rounded up, -1 for CLOCK_NEVER. */

@@ -200,11 +200,11 @@ next_deadline_us(const FrameConnection *self)
     if (self->state == CONNECTION_LINGERING)
         return self->linger_until_us;
     if (self->unsent != NULL)
-        return self->unsent_since_us + options->frame_timeout_us;
+        return clock_after_us(self->unsent_since_us, options->frame_timeout_us);
     if (self->frame_started_us > 0)
-        return self->frame_started_us + options->frame_timeout_us;
+        return clock_after_us(self->frame_started_us, options->frame_timeout_us);
     if (frame_connection_may_read(self) && self->oldest == NULL && options->idle_timeout_us > 0)
-        return MAX(self->active_us, self->sent_us) + options->idle_timeout_us;
+        return clock_after_us(MAX(self->active_us, self->sent_us), options->idle_timeout_us);
     return CLOCK_NEVER;
 }
 

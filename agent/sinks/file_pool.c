@@ -98,7 +98,7 @@ schedule(FilePool *self, gint64 at_us)
 static gint64
 after(gint64 from_us, gint64 delay_us)
 {
-    return delay_us == 0 || delay_us > CLOCK_NEVER - from_us ? CLOCK_NEVER : from_us + delay_us;
+    return delay_us == 0 ? CLOCK_NEVER : clock_after_us(from_us, delay_us);
 }
 
 static gint64

@@ -213,6 +213,19 @@ def test_a_connection_on_which_nothing_happens_is_closed_after_idle_timeout(leat
     assert incidents(agent, "idle") == 1
 
 
+def test_the_longest_times_that_can_be_written_do_not_end_connections(leat):
+    longest = "9223372036854775807us"
+    agent = leat(config(source={"idle-timeout": longest, "frame-timeout": longest}))
+
+    with Raw(agent.port("apps")) as client:
+        whole = wire.frame(wire.append("compact", b"in two pieces"))
+        client.send(whole[:10])
+        wait_until(lambda: open_connections(agent) == 1, "the first piece is there")
+        client.send(whole[10:])
+        assert client.read_answer().status == wire.OK
+        assert client.is_usable()
+
+
 def test_time_that_a_request_took_is_not_idle_time(leat):
     agent = leat(config(source={"idle-timeout": "300ms"}, channel={"capacity": 1, "put-timeout": "500ms"},
                         sink={"refuse": True}, agent={"shutdown-timeout": "300ms"}))
