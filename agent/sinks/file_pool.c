@@ -321,6 +321,8 @@ is_usable(FilePool *self, FileWriter *file, GError **error)
 {
     if (file->fd < 0)
         return take_up(self, file, error);
+    if (file_writer_is_removed(file))
+        return FALSE;
     if (self->now_us - file->checked_us < CHECK_US)
         return TRUE;
     file->checked_us = self->now_us;

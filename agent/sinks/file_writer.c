@@ -257,6 +257,14 @@ open_folder(const FileWriter *self, GError **error)
 }
 
 gboolean
+file_writer_is_removed(const FileWriter *self)
+{
+    struct stat file;
+
+    return fstat(self->fd, &file) == 0 && file.st_nlink == 0;
+}
+
+gboolean
 file_writer_in_place(const FileWriter *self)
 {
     g_autoptr(GError) failure = NULL;

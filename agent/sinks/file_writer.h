@@ -54,6 +54,8 @@ void file_writer_commit(FileWriter *self);
 /* FALSE: the file could not be cut; it is broken, and holds events that will come again. */
 gboolean file_writer_rollback(FileWriter *self, GError **error);
 
+/* No name leads to it any more: what is written now is gone when it is closed. */
+gboolean file_writer_is_removed(const FileWriter *self);
 /* Its name still leads to it, and nobody else changed its size. */
 gboolean file_writer_in_place(const FileWriter *self);
 /* Gives the descriptor and the codec's memory back. Nothing may be staged. */

@@ -376,7 +376,7 @@ test_a_file_that_was_emptied_is_followed_by_a_new_one(void)
 }
 
 static void
-test_a_directory_that_was_removed_is_made_again(void)
+test_a_directory_that_was_removed_is_made_again_for_the_next_batch(void)
 {
     g_autoptr(FileSinkHarness) sink = file_sink_harness_new("directory: \"@/a/b\"");
     g_autofree char *path = NULL;
@@ -386,7 +386,6 @@ test_a_directory_that_was_removed_is_made_again(void)
     path = file_sink_harness_path(sink, "a/b/sink-T-000001.log.tmp");
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_cmpint(g_rmdir(folder), ==, 0);
-    wait_for_the_next_check();
     file_sink_harness_put_and_deliver(sink, "", "2");
 
     assert_contents(sink, "[2\n]");
@@ -464,7 +463,7 @@ static const SinkTest tests[] = {
     { "many/time", test_a_file_put_aside_ends_at_its_time },
     { "others/moved", test_a_file_that_was_moved_away_is_followed_by_a_new_one },
     { "others/emptied", test_a_file_that_was_emptied_is_followed_by_a_new_one },
-    { "others/removed", test_a_directory_that_was_removed_is_made_again },
+    { "others/removed", test_a_directory_that_was_removed_is_made_again_for_the_next_batch },
     { "options/bad", test_bad_options_are_told_with_a_remedy },
     { "options/missing", test_a_compression_that_is_not_built_in_names_the_library },
 };
