@@ -187,6 +187,22 @@ event_edit_remove_header(EventEdit *self, ByteSpan key)
 }
 
 void
+event_edit_remove_headers(EventEdit *self, EventHeaderTest is_unwanted, gconstpointer user)
+{
+    guint n_kept = 0;
+
+    event_edit_read_headers(self);
+    for (guint i = 0; i < self->headers->len; i++) {
+        const EventHeader *header = &g_array_index(self->headers, EventHeader, i);
+
+        if (!is_unwanted(header, user))
+            g_array_index(self->headers, EventHeader, n_kept++) = *header;
+    }
+    self->changed |= n_kept < self->headers->len;
+    g_array_set_size(self->headers, n_kept);
+}
+
+void
 event_edit_set_body(EventEdit *self, ByteSpan body)
 {
     if (byte_span_equal(self->body, body))

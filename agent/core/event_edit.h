@@ -21,6 +21,9 @@ void event_edit_header_at(EventEdit *self, guint index, EventHeader *ret_header)
 /* Keys and values are copied. */
 void event_edit_set_header(EventEdit *self, ByteSpan key, ByteSpan value); /* adds or replaces */
 void event_edit_remove_header(EventEdit *self, ByteSpan key);
+/* All that is_unwanted says TRUE of, in one pass: an event may have millions of headers. */
+typedef gboolean (*EventHeaderTest)(const EventHeader *header, gconstpointer user);
+void event_edit_remove_headers(EventEdit *self, EventHeaderTest is_unwanted, gconstpointer user);
 void event_edit_set_body(EventEdit *self, ByteSpan body);
 void event_edit_drop(EventEdit *self);
 

@@ -66,20 +66,12 @@ remove_header_finalize(Component *component)
     g_clear_pointer(&((RemoveHeaderInterceptor *) component)->matching_whole, g_regex_unref);
 }
 
-static void
-remove_matching(const RemoveHeaderInterceptor *self, EventEdit *event)
+static gboolean
+is_matching(const EventHeader *header, gconstpointer user)
 {
-    guint i = 0;
+    const RemoveHeaderInterceptor *self = user;
 
-    while (i < event_edit_n_headers(event)) {
-        EventHeader header;
-
-        event_edit_header_at(event, i, &header);
-        if (regex_search(&self->base, self->matching_whole, header.key, NULL) == SEARCH_FOUND)
-            event_edit_remove_header(event, header.key);
-        else
-            i++;
-    }
+    return regex_search(&self->base, self->matching_whole, header->key, NULL) == SEARCH_FOUND;
 }
 
 static void
@@ -92,7 +84,7 @@ remove_header_intercept(const Interceptor *base, EventEdit *event)
     for (char **name = self->from_list; name != NULL && *name != NULL; name++)
         event_edit_remove_header(event, byte_span_of_text(*name));
     if (self->matching_whole != NULL)
-        remove_matching(self, event);
+        event_edit_remove_headers(event, is_matching, self);
 }
 
 const InterceptorType remove_header_interceptor = {

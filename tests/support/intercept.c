@@ -27,7 +27,7 @@ interceptor_problems(const InterceptorType *type, const char *yaml)
     return test_part_problems(&type->base, COMPONENT_INTERCEPTOR, text);
 }
 
-static char *
+char *
 intercept_batch(const Interceptor *self, Batch *batch)
 {
     g_autoptr(GPtrArray) chain = g_ptr_array_new();

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "agent/core/interceptor.h"
+#include "base/batch.h"
 
 /* yaml: options as in "key: a, value: b". */
 Interceptor *interceptor_new(const InterceptorType *type, const char *yaml);
@@ -13,6 +14,7 @@ char *interceptor_problems(const InterceptorType *type, const char *yaml);
 
 /* The event afterwards, "(dropped)" if it was; as tests/support/events.h writes it. */
 char *intercept(const Interceptor *self, const char *event);
+char *intercept_batch(const Interceptor *self, Batch *batch);
 /* Of one event with this body. */
 char *intercept_body(const Interceptor *self, const void *body, gsize length);
 

@@ -103,6 +103,25 @@ test_removing_a_header_keeps_the_order_of_the_others(void)
     fixture_close(&f);
 }
 
+static gboolean
+is_unwanted(const EventHeader *header, gconstpointer user)
+{
+    return byte_span_equal(header->value, byte_span_of_text(user));
+}
+
+static void
+test_removing_many_headers_keeps_the_order_of_the_others(void)
+{
+    Fixture f;
+
+    fixture_open(&f, "a=1,b=2,c=1,d=3,e=1:body");
+    event_edit_remove_headers(f.edit, is_unwanted, "1");
+
+    assert_written(&f, "b=2,d=3:body");
+    g_assert_true(event_edit_is_changed(f.edit));
+    fixture_close(&f);
+}
+
 static void
 test_a_change_that_changes_nothing_is_none(void)
 {
@@ -111,6 +130,7 @@ test_a_change_that_changes_nothing_is_none(void)
     fixture_open(&f, "a=1:body");
     set(&f, "a", "1");
     event_edit_remove_header(f.edit, byte_span_of_text("b"));
+    event_edit_remove_headers(f.edit, is_unwanted, "2");
     event_edit_set_body(f.edit, byte_span_of_text("body"));
 
     g_assert_false(event_edit_is_changed(f.edit));
@@ -200,6 +220,8 @@ main(int argc, char **argv)
                     test_a_new_header_comes_last_and_an_existing_one_keeps_its_place);
     g_test_add_func("/event-edit/removing-keeps-the-order",
                     test_removing_a_header_keeps_the_order_of_the_others);
+    g_test_add_func("/event-edit/removing-many",
+                    test_removing_many_headers_keeps_the_order_of_the_others);
     g_test_add_func("/event-edit/a-change-that-is-none",
                     test_a_change_that_changes_nothing_is_none);
     g_test_add_func("/event-edit/any-body", test_a_body_may_become_empty_or_hold_nul);
