@@ -155,6 +155,17 @@ request_set_deadline(Request *self, gint64 deadline_us)
     loop_timer_set(self->connection->loop->loop, &self->deadline, deadline_us);
 }
 
+gboolean
+request_charge(Request *self, gsize size)
+{
+    ReceiveMemory *memory = self->connection->loop->server->memory;
+
+    if (!receive_memory_enlarge(memory, self->reserved, size))
+        return FALSE;
+    self->reserved += size;
+    return TRUE;
+}
+
 void
 request_complete(Request *self, gboolean ok)
 {

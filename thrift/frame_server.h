@@ -86,6 +86,9 @@ gpointer request_user(Request *self); /* the scratch, aligned for any type */
 Request *request_of_user(gpointer scratch);
 /* Loop thread only. */
 void request_set_deadline(Request *self, gint64 deadline_us);
+/* Memory that the handler keeps until request_complete beside the batch. FALSE: receive-memory has
+ * no room for it; keep none. */
+gboolean request_charge(Request *self, gsize size);
 void request_complete(Request *self, gboolean ok); /* OK or FAILED; frees the request */
 /* Any thread, once per received: queues the request for `returned`; one wake-up per loop and group.
  */

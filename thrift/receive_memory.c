@@ -41,15 +41,16 @@ receive_memory_free(ReceiveMemory *self)
     g_free(self);
 }
 
+/* own: what is reserved already for the one who asks. */
 static gboolean
-try_reserve(ReceiveMemory *self, gsize size)
+try_reserve(ReceiveMemory *self, gsize own, gsize size)
 {
     gsize reserved = atomic_load(&self->reserved);
 
     do {
         gsize used = reserved + atomic_load(&self->held);
 
-        if (reserved > 0 && (used > self->limit || size > self->limit - used))
+        if (reserved > own && (used > self->limit || size > self->limit - used))
             return FALSE;
     } while (!atomic_compare_exchange_weak(&self->reserved, &reserved, reserved + size));
     return TRUE;
@@ -92,7 +93,7 @@ line_admit_first(ReceiveMemory *self)
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
     ReceiveWaiter *first = self->first;
 
-    if (first == NULL || !try_reserve(self, first->size))
+    if (first == NULL || !try_reserve(self, 0, first->size))
         return NULL;
     line_remove(self, first);
     return first;
@@ -112,7 +113,7 @@ admit_waiters(ReceiveMemory *self)
 gboolean
 receive_memory_reserve(ReceiveMemory *self, gsize size, ReceiveWaiter *waiter)
 {
-    if (atomic_load(&self->n_waiting) == 0 && try_reserve(self, size))
+    if (atomic_load(&self->n_waiting) == 0 && try_reserve(self, 0, size))
         return TRUE;
 
     g_mutex_lock(&self->lock);
@@ -154,6 +155,12 @@ receive_memory_adjust(ReceiveMemory *self, gsize from, gsize to)
         atomic_fetch_add(&self->reserved, to - from);
     else if (to < from)
         receive_memory_release(self, from - to);
+}
+
+gboolean
+receive_memory_enlarge(ReceiveMemory *self, gsize reserved, gsize size)
+{
+    return size == 0 || try_reserve(self, reserved, size);
 }
 
 /* ---- reading ahead ---- */

@@ -33,6 +33,9 @@ gboolean receive_memory_cancel(ReceiveMemory *self, ReceiveWaiter *waiter);
 void receive_memory_release(ReceiveMemory *self, gsize size);
 /* Makes a reservation of one size one of another size; it may exceed the limit by that. */
 void receive_memory_adjust(ReceiveMemory *self, gsize from, gsize to);
+/* TRUE: the reservation is larger by size. FALSE: there is no room, and something else is reserved.
+ * Waits in no line. */
+gboolean receive_memory_enlarge(ReceiveMemory *self, gsize reserved, gsize size);
 
 /* How much may be read that is not reserved: at the most wanted, 0 when memory is short. */
 gsize receive_memory_read_ahead(const ReceiveMemory *self, gsize wanted);

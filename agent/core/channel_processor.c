@@ -69,13 +69,32 @@ processor_put_into_one(Put *put, Channel *channel, Batch *batch, GError **error)
 
 /* ---- several, or as the selector says ---- */
 
+/* Beside the batch as it was received, which its owner answers for. */
+static gsize
+route_copied_bytes(const Route *route, const Batch *received)
+{
+    const Batch *previous = received;
+    gsize n_bytes = 0;
+
+    for (guint i = 0; i < route->targets->len; i++) {
+        const Batch *batch = route_target(route, i)->batch;
+
+        if (batch != received && batch != previous)
+            n_bytes += batch->allocated;
+        previous = batch;
+    }
+    return n_bytes;
+}
+
 static PutResult
-processor_put_routed(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
+processor_put_routed(ChannelProcessor *self, const Batch *received, Batch *batch, Put *put,
+                     GError **error)
 {
     g_auto(Route) route = { 0 };
     g_autoptr(PutState) state = NULL;
 
     route_init(&route, self->selector, batch);
+    put->n_copied = route_copied_bytes(&route, received);
     if (route.n_unrouted > 0)
         metric_add(self->source->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
     if (route.targets->len == 1 && route.n_required == 1)
@@ -108,9 +127,10 @@ processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
     }
     if (left->n_events == 0)
         return PUT_DONE;
+    put->n_copied = left != batch ? left->allocated : 0;
     if (self->has_one_channel)
         return processor_put_into_one(put, self->channels[0], left, error);
-    return processor_put_routed(self, left, put, error);
+    return processor_put_routed(self, batch, left, put, error);
 }
 
 PutResult

@@ -30,6 +30,7 @@ struct Put {
      * channel_processor_put has returned. */
     void (*ready)(Put *self);
     gint64 deadline_us; /* after PUT_PENDING: when to call channel_processor_expire */
+    gsize n_copied;     /* likewise: bytes of what interceptors and selector made of the batch */
 
     /* The processor's own from here on. */
     ChannelProcessor *processor;

@@ -130,6 +130,26 @@ put_ready(Put *put)
     request_hand_back(request_of_user(put));
 }
 
+/* What interceptors made of a batch may be many times as large, and its sender can come again. */
+static void
+refuse_to_keep(ThriftSource *self, Request *request)
+{
+    Put *put = request_user(request);
+    g_autoptr(GError) error = NULL;
+
+    if (!channel_processor_expire(put)) /* it comes back by itself, at once */
+        return;
+    if (channel_processor_finish(put, &error)) {
+        accept_request(self, request);
+        return;
+    }
+    g_prefix_error(&error,
+                   "receive-memory has no room for a batch of %" G_GSIZE_FORMAT
+                   " bytes, as the interceptors left it, while it waits: ",
+                   put->n_copied);
+    refuse_request(self, request, error);
+}
+
 static void
 request_received(Request *request, gpointer user)
 {
@@ -152,6 +172,8 @@ request_received(Request *request, gpointer user)
         return;
     case PUT_PENDING:
         request_set_deadline(request, put->deadline_us);
+        if (!request_charge(request, put->n_copied))
+            refuse_to_keep(self, request);
         return;
     }
 }

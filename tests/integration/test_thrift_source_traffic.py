@@ -280,6 +280,24 @@ def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
         client.close()
 
 
+def test_batches_that_interceptors_make_larger_wait_in_little_memory(leat):
+    agent = leat(config(source={"receive-memory": "8MiB", "max-frame": "1MiB",
+                                "interceptors": [{"type": "static", "value": "v" * 500}]},
+                        channel={"capacity": 15000, "put-timeout": "2s"}, sink={"refuse": True}))
+    batch = wire.append_batch("compact", [b""] * 10000)  # 50 kB, and 5 MB behind the interceptor
+    clients = [Raw(agent.port("apps")) for _ in range(20)]
+    memory = agent.status_kb("RssAnon")
+
+    for client in clients:
+        client.send_frame(batch)
+    wait_until(lambda: agent.metric("leat_source_events_refused_total") >= 180000, "one waits, the others are refused")
+    assert_grew_at_most(agent, 40 * KB, memory)
+
+    assert sorted(client.read_answer().status for client in clients) == [wire.OK] + [wire.FAILED] * 19
+    for client in clients:
+        client.close()
+
+
 def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
     agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "200ms"},
                         channel={"capacity": 1, "put-timeout": "500ms"}, sink={"refuse": True},

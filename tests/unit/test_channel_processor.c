@@ -121,6 +121,7 @@ test_one_channel_gets_the_very_batch_and_answers(void)
 
     g_assert_cmpint(put(&f, batch_ref(batch), NULL), ==, PUT_DONE);
     g_assert_true(f.channels[0]->batch == batch);
+    g_assert_cmpuint(f.put.n_copied, ==, 0);
     f.channels[0]->answer = PUT_FAILED;
     g_assert_cmpint(put_two(&f), ==, PUT_FAILED);
     g_assert_cmpint(f.n_ready, ==, 0);
@@ -398,6 +399,7 @@ test_channels_get_what_the_interceptors_leave(void)
     g_assert_cmpint(put(&f, batch_of("keep1", "no", "keep2", NULL), NULL), ==, PUT_DONE);
     text = batch_to_text(f.channels[1]->batch);
     g_assert_cmpstr(text, ==, "keep1 keep2");
+    g_assert_cmpuint(f.put.n_copied, ==, f.channels[1]->batch->allocated);
     g_assert_cmpuint(metric_get(f.metrics, SOURCE_EVENTS_DROPPED), ==, 1);
     fixture_close(&f);
 }
@@ -431,6 +433,8 @@ test_each_channel_gets_the_events_that_are_for_it(void)
     second = batch_to_text(f.channels[1]->batch);
     g_assert_cmpstr(first, ==, "k=x:1 k=y:2");
     g_assert_cmpstr(second, ==, "k=y:2");
+    g_assert_cmpuint(f.put.n_copied, ==,
+                     f.channels[0]->batch->allocated + f.channels[1]->batch->allocated);
     g_assert_cmpuint(metric_get(f.metrics, SOURCE_EVENTS_UNROUTED), ==, 1);
     fixture_close(&f);
 }

@@ -128,6 +128,23 @@ test_the_largest_frame_fits_when_nothing_else_is_reserved(void)
 }
 
 static void
+test_a_reservation_is_enlarged_if_it_fits_or_is_the_only_one(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_init(&gate, 100);
+    g_assert_true(receive_memory_reserve(gate.memory, 50, &gate.a.waiter));
+    g_assert_true(receive_memory_enlarge(gate.memory, 50, 70));
+    receive_memory_release(gate.memory, 70);
+
+    g_assert_true(receive_memory_reserve(gate.memory, 40, &gate.b.waiter));
+    g_assert_false(receive_memory_enlarge(gate.memory, 50, 11));
+    g_assert_true(receive_memory_enlarge(gate.memory, 50, 10));
+    g_assert_true(receive_memory_enlarge(gate.memory, 60, 0));
+    g_assert_cmpuint(receive_memory_reserved(gate.memory), ==, 100);
+}
+
+static void
 test_what_is_held_counts_and_its_release_lets_the_next_in(void)
 {
     g_auto(Gate) gate = { 0 };
@@ -266,6 +283,8 @@ main(int argc, char **argv)
                     test_one_that_has_been_granted_can_no_longer_leave);
     g_test_add_func("/receive-memory/the-largest-frame-fits",
                     test_the_largest_frame_fits_when_nothing_else_is_reserved);
+    g_test_add_func("/receive-memory/enlarged",
+                    test_a_reservation_is_enlarged_if_it_fits_or_is_the_only_one);
     g_test_add_func("/receive-memory/what-is-held-counts",
                     test_what_is_held_counts_and_its_release_lets_the_next_in);
     g_test_add_func("/receive-memory/no-reading-ahead-when-short",
