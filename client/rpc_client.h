@@ -1,0 +1,80 @@
+/* rpc_client.h - sends events to Thrift sources: one host, failover, or load balancing, over a pool
+ * of connections per host. Knows nothing of agents, never logs, never touches signals.
+ *
+ * Option names and defaults are Apache Flume's RpcClient's in kebab-case, but for what
+ * docs/flume-differences.md lists. Any number of threads may use one client. */
+#pragma once
+
+#include <glib.h>
+
+#include "base/batch.h"
+#include "base/choice.h"
+#include "base/endpoint.h"
+#include "thrift/wire/message.h"
+
+#define RPC_ERROR (rpc_error_quark())
+GQuark rpc_error_quark(void);
+typedef enum {
+    RPC_ERROR_CONFIGURATION, /* rpc_client_new only */
+    RPC_ERROR_UNREACHABLE,   /* resolve, connect */
+    RPC_ERROR_TIMEOUT,
+    RPC_ERROR_REFUSED,      /* FAILED, ERROR, UNKNOWN, another status, or none */
+    RPC_ERROR_NOT_A_SOURCE, /* UNKNOWN_METHOD, PROTOCOL_ERROR, or no Thrift at all */
+    RPC_ERROR_BROKEN,       /* the connection ended before the answer */
+    RPC_ERROR_TOO_LARGE, /* the first unacknowledged event can never fit into a frame: do not retry
+                          */
+    RPC_ERROR_CLOSED,    /* the client was closed, or interrupted */
+} RpcError;
+
+typedef enum { RPC_SINGLE, RPC_FAILOVER, RPC_LOAD_BALANCE } RpcClientKind;
+typedef enum { RPC_ROUND_ROBIN, RPC_RANDOM } RpcHostSelector;
+
+typedef struct {
+    RpcClientKind kind;
+    GPtrArray *hosts; /* const Endpoint *, borrowed for the call of rpc_client_new */
+    WireProtocol protocol;
+    guint batch_size;   /* events per appendBatch */
+    guint connections;  /* per host */
+    guint in_flight;    /* batches per connection not yet answered */
+    guint max_attempts; /* failover; 0: as many as hosts */
+    RpcHostSelector host_selector;
+    gboolean backoff; /* leave a host that failed alone for a while */
+    gint64 max_backoff_us;
+    gint64 connect_timeout_us;           /* resolve and connect, one attempt */
+    gint64 request_timeout_us;           /* from send to reply, one attempt */
+    gint64 reset_connection_interval_us; /* 0: never; planned, between batches, no failure */
+} RpcClientOptions;
+
+void rpc_client_options_init(RpcClientOptions *self); /* the defaults */
+
+typedef struct RpcClient RpcClient;
+
+RpcClient *rpc_client_new(const RpcClientOptions *options,
+                          GError **error); /* connects to nothing */
+/* Closes. No thread may be inside a call, or come later. */
+void rpc_client_free(RpcClient *self);
+
+/* All events of the slices, cut by batch_size and by bytes below the frame limit. FALSE: the first
+ * *ret_acknowledged (written always) were, the rest was not or nobody knows; send it again. Every
+ * failure but RPC_ERROR_TOO_LARGE and RPC_ERROR_CLOSED has been tried on the other hosts, within
+ * deadline_us (monotonic, whole call). */
+gboolean rpc_client_append_batch(RpcClient *self, const BatchSlice *slices, guint n_slices,
+                                 gint64 deadline_us, guint *ret_acknowledged, GError **error);
+guint rpc_client_batch_size(const RpcClient *self);
+gboolean rpc_client_is_active(const RpcClient *self); /* until closed, whatever the hosts do */
+/* Any thread: calls in flight, waiters and every later call fail with RPC_ERROR_CLOSED at once. */
+void rpc_client_close(RpcClient *self);
+/* Any thread: calls in flight and waiters fail at once; later ones work again. */
+void rpc_client_interrupt(RpcClient *self);
+
+/* What happened, for metrics and logs; called on the thread of a call with no lock held. */
+typedef struct {
+    void (*connection_opened)(const char *peer, gpointer user);
+    void (*connection_closed)(const char *peer, gpointer user);
+    /* A connect or a request failed; error says why. */
+    void (*host_failed)(const char *peer, const GError *error, gpointer user);
+} RpcClientEvents;
+void rpc_client_set_events(RpcClient *self, const RpcClientEvents *events,
+                           gpointer user); /* before use */
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RpcClient, rpc_client_free)
