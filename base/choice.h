@@ -24,10 +24,12 @@ void choice_free(Choice *self);
 /* One pass: every item once, in the order to try them; those that are due first, then the others,
  * the earliest due first. ret_order has room for n_items. Advances a round robin by one. */
 void choice_order(Choice *self, gint64 now_us, guint *ret_order);
+/* Failures of an item that is not due count once: whatever was under way when it failed says
+ * nothing new. */
 void choice_note_failure(Choice *self, guint item, gint64 now_us);
 void choice_note_success(Choice *self, guint item, gint64 now_us);
 
-gint64 choice_due_us(const Choice *self, guint item); /* 0: due */
+gint64 choice_due_us(const Choice *self, guint item); /* in the past: due; 0: never failed since */
 /* The soonest of all, for a wait. */
 gint64 choice_earliest_due_us(const Choice *self);
 

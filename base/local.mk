@@ -8,6 +8,8 @@ libbase_a_SOURCES = \
 	%D%/batch_builder.h \
 	%D%/buffer_pool.c \
 	%D%/buffer_pool.h \
+	%D%/choice.c \
+	%D%/choice.h \
 	%D%/clock.c \
 	%D%/clock.h \
 	%D%/endpoint.c \
@@ -38,6 +40,8 @@ libbase_a_SOURCES = \
 	%D%/problems.h \
 	%D%/quantity.c \
 	%D%/quantity.h \
+	%D%/resolver.c \
+	%D%/resolver.h \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \

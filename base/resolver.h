@@ -1,8 +1,9 @@
-/* resolver.h - names to addresses, on one thread of its own, so that a caller's wait has a
- * deadline.
+/* resolver.h - names to addresses, on threads of its own, so that a caller's wait has a deadline.
  *
- * The thread is made at the first look-up of a name; addresses in figures are answered at once. A
- * name that fails is remembered for a second, so that many callers do not flood a name server. */
+ * A thread lives as long as there are names to look up, and there are few of them, so that one dead
+ * name server delays nobody else's names. Addresses in figures are answered at once. Who asks for a
+ * name that is being looked up shares the answer; a failure is remembered for a second, so that
+ * many callers do not flood a name server; nothing else is remembered. */
 #pragma once
 
 #include <glib.h>
@@ -28,4 +29,4 @@ typedef struct {
  * stop: atomic, may be NULL; non-zero ends the wait after resolver_wake. */
 GArray *resolver_lookup(const Endpoint *endpoint, gint64 deadline_us, const gint *stop,
                         GError **error);
-void resolver_wake(void);
+void resolver_wake(void); /* any thread */

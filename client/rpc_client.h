@@ -26,6 +26,8 @@ typedef enum {
     RPC_ERROR_CLOSED,    /* the client was closed, or interrupted */
 } RpcError;
 
+#define RPC_MAX_IN_FLIGHT 100
+
 typedef enum { RPC_SINGLE, RPC_FAILOVER, RPC_LOAD_BALANCE } RpcClientKind;
 typedef enum { RPC_ROUND_ROBIN, RPC_RANDOM } RpcHostSelector;
 
@@ -35,10 +37,10 @@ typedef struct {
     WireProtocol protocol;
     guint batch_size;   /* events per appendBatch */
     guint connections;  /* per host */
-    guint in_flight;    /* batches per connection not yet answered */
+    guint in_flight;    /* calls per connection not yet answered, at most RPC_MAX_IN_FLIGHT */
     guint max_attempts; /* failover; 0: as many as hosts */
     RpcHostSelector host_selector;
-    gboolean backoff; /* leave a host that failed alone for a while */
+    gboolean backoff; /* hosts that failed lately are tried last */
     gint64 max_backoff_us;
     gint64 connect_timeout_us;           /* resolve and connect, one attempt */
     gint64 request_timeout_us;           /* from send to reply, one attempt */
@@ -60,6 +62,9 @@ void rpc_client_free(RpcClient *self);
  * deadline_us (monotonic, whole call). */
 gboolean rpc_client_append_batch(RpcClient *self, const BatchSlice *slices, guint n_slices,
                                  gint64 deadline_us, guint *ret_acknowledged, GError **error);
+/* One event, by the method append. */
+gboolean rpc_client_append(RpcClient *self, Batch *batch, guint index, gint64 deadline_us,
+                           GError **error);
 guint rpc_client_batch_size(const RpcClient *self);
 gboolean rpc_client_is_active(const RpcClient *self); /* until closed, whatever the hosts do */
 /* Any thread: calls in flight, waiters and every later call fail with RPC_ERROR_CLOSED at once. */

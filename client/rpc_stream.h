@@ -1,5 +1,5 @@
-/* rpc_stream.h - pipelined sending through a client: several batches on their way, answered in the
- * order in which they were submitted. One thread at a time. */
+/* rpc_stream.h - pipelined sending through a client: several submissions on their way, collected in
+ * the order in which they were made. One thread at a time; not after the client is freed. */
 #pragma once
 
 #include "client/rpc_client.h"
@@ -7,21 +7,22 @@
 typedef struct RpcStream RpcStream;
 
 RpcStream *rpc_stream_new(RpcClient *client);
-/* Connections with answers outstanding are closed, idle ones go back to the pool. */
+/* Connections with answers outstanding are closed. */
 void rpc_stream_free(RpcStream *self);
 
-/* How many more batches may be submitted before a collect: in_flight of the client, times the hosts
- * under load balancing, less what is under way. */
+/* How many more submissions are worth making before a collect: in_flight of the client, times the
+ * hosts under load balancing, less those that wait to be collected. */
 guint rpc_stream_room(const RpcStream *self);
+/* Submissions not yet collected. */
 guint rpc_stream_in_flight(const RpcStream *self);
 
-/* Sends one batch, of at most batch_size events and below the frame limit, as one appendBatch. The
- * slices and their batches stay valid until collected. Trouble shows in collect. */
+/* Any number of events, cut like those of rpc_client_append_batch, and sent as far as in_flight
+ * allows. The slices and their batches stay valid until collected. Trouble shows in collect. */
 void rpc_stream_submit(RpcStream *self, const BatchSlice *slices, guint n_slices,
                        gint64 deadline_us);
-/* The outcome of the oldest batch submitted: TRUE when acknowledged. A failure has been tried on
- * the other hosts, with what else was under way on the same connection, as far as attempts and the
- * batch's deadline allow. */
-gboolean rpc_stream_collect(RpcStream *self, GError **error);
+/* The outcome of the oldest submission (there must be one), as of rpc_client_append_batch. What
+ * failed on one host has been sent to the others, with everything else that was not answered on the
+ * same connection; nothing acknowledged is sent again. */
+gboolean rpc_stream_collect(RpcStream *self, guint *ret_acknowledged, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RpcStream, rpc_stream_free)

@@ -1,14 +1,17 @@
-/* call.c - the bytes of an appendBatch call, in compact and in binary. */
+/* call.c - the bytes of appendBatch and append calls, in compact and in binary. */
 #include "thrift/wire/call.h"
 
 #include "base/event_bytes.h"
 
-#define METHOD "appendBatch"
-#define METHOD_LENGTH (sizeof METHOD - 1)
-
-/* Up to the number of events: message header, then the header of field 1, a list of structs. */
-#define COMPACT_HEAD_SIZE (2 + 1 + 1 + METHOD_LENGTH + 1)
-#define BINARY_HEAD_SIZE (4 + 4 + METHOD_LENGTH + 4 + 3 + 1 + 4)
+#define METHOD_LENGTH(method) (sizeof method - 1)
+/* Of a message header without the method's name. */
+#define COMPACT_MESSAGE_SIZE (2 + 1 + 1)
+#define BINARY_MESSAGE_SIZE (4 + 4 + 4)
+/* Of the header of the one argument: a list of structs, up to the number of events; a struct. */
+#define COMPACT_LIST_SIZE 1
+#define BINARY_LIST_SIZE (3 + 1 + 4)
+#define COMPACT_STRUCT_SIZE 1
+#define BINARY_STRUCT_SIZE 3
 /* Around the headers and the body of an event, and around one header. */
 #define BINARY_EVENT_SIZE (3 + 6 + 3 + 4 + 1)
 #define BINARY_HEADER_SIZE (4 + 4)
@@ -79,12 +82,14 @@ binary_event_size(const EventView *event)
     return size;
 }
 
-static gsize
-binary_slice_size(const BatchSlice *slice)
+gsize
+wire_events_size(WireProtocol protocol, const BatchSlice *slice)
 {
     gsize size = 0;
     EventView event;
 
+    if (protocol == WIRE_COMPACT)
+        return batch_span(slice->batch, slice->first, slice->count).length;
     for (guint i = 0; i < slice->count; i++) {
         batch_view(slice->batch, slice->first + i, &event);
         size += binary_event_size(&event);
@@ -100,6 +105,16 @@ compact_count_size(guint n_events)
 }
 
 gsize
+wire_frame_size_for(WireProtocol protocol, guint n_events, gsize events_size)
+{
+    gsize size = METHOD_LENGTH(WIRE_APPEND_BATCH) + events_size + sizeof wire_call_tail;
+
+    if (protocol == WIRE_COMPACT)
+        return COMPACT_MESSAGE_SIZE + COMPACT_LIST_SIZE + compact_count_size(n_events) + size;
+    return BINARY_MESSAGE_SIZE + BINARY_LIST_SIZE + size;
+}
+
+gsize
 wire_frame_size(WireProtocol protocol, const BatchSlice *slices, guint n_slices)
 {
     gsize size = 0;
@@ -107,25 +122,48 @@ wire_frame_size(WireProtocol protocol, const BatchSlice *slices, guint n_slices)
 
     for (guint i = 0; i < n_slices; i++) {
         n_events += slices[i].count;
-        size += protocol == WIRE_COMPACT
-                    ? batch_span(slices[i].batch, slices[i].first, slices[i].count).length
-                    : binary_slice_size(&slices[i]);
+        size += wire_events_size(protocol, &slices[i]);
     }
-    size += sizeof wire_call_tail;
+    return wire_frame_size_for(protocol, n_events, size);
+}
+
+gsize
+wire_append_frame_size(WireProtocol protocol, const BatchSlice *event)
+{
+    gsize size =
+        METHOD_LENGTH(WIRE_APPEND) + wire_events_size(protocol, event) + sizeof wire_call_tail;
+
     if (protocol == WIRE_COMPACT)
-        return COMPACT_HEAD_SIZE + compact_count_size(n_events) + size;
-    return BINARY_HEAD_SIZE + size;
+        return COMPACT_MESSAGE_SIZE + COMPACT_STRUCT_SIZE + size;
+    return BINARY_MESSAGE_SIZE + BINARY_STRUCT_SIZE + size;
+}
+
+/* The length prefix and the message header. */
+static void
+write_message(GByteArray *out, WireProtocol protocol, gsize frame_size, gint32 sequence_id,
+              const char *method)
+{
+    static const guint8 compact_and_type[] = { 0x82, WIRE_CALL << 5 | 1 };
+    ByteSpan name = byte_span_of_text(method);
+
+    g_assert(frame_size <= G_MAXINT32);
+    g_assert(sequence_id >= 1 && sequence_id <= WIRE_MAX_SEQUENCE_ID);
+    append_u32(out, frame_size);
+    if (protocol == WIRE_COMPACT) {
+        g_byte_array_append(out, compact_and_type, sizeof compact_and_type);
+        append_varint(out, (guint) sequence_id);
+        append_varint(out, (guint) name.length);
+        g_byte_array_append(out, name.data, (guint) name.length);
+    } else {
+        append_u32(out, 0x80010000u | WIRE_CALL);
+        append_span(out, name);
+        append_u32(out, (guint32) sequence_id);
+    }
 }
 
 static void
-write_compact_head(GByteArray *out, gint32 sequence_id, guint n_events)
+write_compact_list(GByteArray *out, guint n_events)
 {
-    static const guint8 protocol_and_type[] = { 0x82, WIRE_CALL << 5 | 1 };
-
-    g_byte_array_append(out, protocol_and_type, sizeof protocol_and_type);
-    append_varint(out, (guint) sequence_id);
-    append_varint(out, METHOD_LENGTH);
-    g_byte_array_append(out, (const guint8 *) METHOD, METHOD_LENGTH);
     append_u8(out, 0x19); /* field 1, a list */
     if (n_events < 15) {
         append_u8(out, n_events << 4 | 0xc);
@@ -135,29 +173,29 @@ write_compact_head(GByteArray *out, gint32 sequence_id, guint n_events)
     append_varint(out, n_events);
 }
 
-static void
-write_binary_head(GByteArray *out, gint32 sequence_id, guint n_events)
-{
-    append_u32(out, 0x80010000u | WIRE_CALL);
-    append_span(out, byte_span(METHOD, METHOD_LENGTH));
-    append_u32(out, (guint32) sequence_id);
-    append_field(out, BINARY_LIST, 1);
-    append_u8(out, BINARY_STRUCT);
-    append_u32(out, n_events);
-}
-
 void
 wire_call_write_head(GByteArray *out, WireProtocol protocol, gsize frame_size, gint32 sequence_id,
                      guint n_events)
 {
-    g_assert(frame_size <= G_MAXINT32);
-    g_assert(sequence_id >= 1 && sequence_id <= WIRE_MAX_SEQUENCE_ID);
+    write_message(out, protocol, frame_size, sequence_id, WIRE_APPEND_BATCH);
+    if (protocol == WIRE_COMPACT) {
+        write_compact_list(out, n_events);
+    } else {
+        append_field(out, BINARY_LIST, 1);
+        append_u8(out, BINARY_STRUCT);
+        append_u32(out, n_events);
+    }
+}
 
-    append_u32(out, frame_size);
+void
+wire_call_write_append_head(GByteArray *out, WireProtocol protocol, gsize frame_size,
+                            gint32 sequence_id)
+{
+    write_message(out, protocol, frame_size, sequence_id, WIRE_APPEND);
     if (protocol == WIRE_COMPACT)
-        write_compact_head(out, sequence_id, n_events);
+        append_u8(out, 0x1c); /* field 1, a struct */
     else
-        write_binary_head(out, sequence_id, n_events);
+        append_field(out, BINARY_STRUCT, 1);
 }
 
 static void

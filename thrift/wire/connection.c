@@ -9,7 +9,6 @@
 /* A reply is a status or an exception's text. */
 #define MAX_REPLY (64 * 1024)
 #define LENGTH_SIZE 4
-#define METHOD "appendBatch"
 
 struct WireConnection {
     Endpoint *endpoint;
@@ -23,8 +22,9 @@ struct WireConnection {
     guint n_handed_out;
 
     guint in_flight;
-    gint32 next_sequence_id;   /* of a call */
-    gint32 oldest_sequence_id; /* of a reply */
+    gint32 next_sequence_id;                       /* of a call */
+    gint32 oldest_sequence_id;                     /* of a reply */
+    const char *methods[WIRE_MAX_SEQUENCE_ID + 1]; /* static; of the calls in flight */
 };
 
 WireConnection *
@@ -116,29 +116,9 @@ gather_binary(WireConnection *self, const BatchSlice *slices, guint n_slices)
     add_vector(self, wire_call_tail, sizeof wire_call_tail);
 }
 
-static void
-gather_call(WireConnection *self, gsize frame_size, const BatchSlice *slices, guint n_slices)
+static gboolean
+begin_call(WireConnection *self, const char *method, gsize frame_size, GError **error)
 {
-    guint n_events = 0;
-
-    for (guint i = 0; i < n_slices; i++)
-        n_events += slices[i].count;
-    g_byte_array_set_size(self->written, 0);
-    g_array_set_size(self->vectors, 0);
-    wire_call_write_head(self->written, self->protocol, frame_size, self->next_sequence_id,
-                         n_events);
-    if (self->protocol == WIRE_COMPACT)
-        gather_compact(self, slices, n_slices);
-    else
-        gather_binary(self, slices, n_slices);
-}
-
-gboolean
-wire_connection_send(WireConnection *self, const BatchSlice *slices, guint n_slices,
-                     gint64 deadline_us, GError **error)
-{
-    gsize frame_size = wire_frame_size(self->protocol, slices, n_slices);
-
     g_assert(self->in_flight < WIRE_MAX_SEQUENCE_ID);
     if (frame_size > WIRE_MAX_FRAME) {
         g_autofree char *size = quantity_size_to_text_beside(frame_size, WIRE_MAX_FRAME);
@@ -148,13 +128,56 @@ wire_connection_send(WireConnection *self, const BatchSlice *slices, guint n_sli
                     "a frame of %s is larger than the %s that peers accept", size, limit);
         return FALSE;
     }
-    gather_call(self, frame_size, slices, n_slices);
+    self->methods[self->next_sequence_id] = method;
+    g_byte_array_set_size(self->written, 0);
+    g_array_set_size(self->vectors, 0);
+    return TRUE;
+}
+
+/* The head is written. */
+static gboolean
+send_call(WireConnection *self, const BatchSlice *slices, guint n_slices, gint64 deadline_us,
+          GError **error)
+{
+    if (self->protocol == WIRE_COMPACT)
+        gather_compact(self, slices, n_slices);
+    else
+        gather_binary(self, slices, n_slices);
     if (!peer_socket_write(&self->socket, (struct iovec *) (gpointer) self->vectors->data,
                            self->vectors->len, deadline_us, error))
         return FALSE;
     self->next_sequence_id = sequence_id_after(self->next_sequence_id);
     self->in_flight++;
     return TRUE;
+}
+
+gboolean
+wire_connection_send(WireConnection *self, const BatchSlice *slices, guint n_slices,
+                     gint64 deadline_us, GError **error)
+{
+    gsize frame_size = wire_frame_size(self->protocol, slices, n_slices);
+    guint n_events = 0;
+
+    for (guint i = 0; i < n_slices; i++)
+        n_events += slices[i].count;
+    if (!begin_call(self, WIRE_APPEND_BATCH, frame_size, error))
+        return FALSE;
+    wire_call_write_head(self->written, self->protocol, frame_size, self->next_sequence_id,
+                         n_events);
+    return send_call(self, slices, n_slices, deadline_us, error);
+}
+
+gboolean
+wire_connection_send_append(WireConnection *self, const BatchSlice *event, gint64 deadline_us,
+                            GError **error)
+{
+    gsize frame_size = wire_append_frame_size(self->protocol, event);
+
+    g_assert(event->count == 1);
+    if (!begin_call(self, WIRE_APPEND, frame_size, error))
+        return FALSE;
+    wire_call_write_append_head(self->written, self->protocol, frame_size, self->next_sequence_id);
+    return send_call(self, event, 1, deadline_us, error);
 }
 
 /* ---- replies ---- */
@@ -205,7 +228,8 @@ find_mismatch(const WireConnection *self, const WireReply *reply)
         return "answers in the other Thrift protocol";
     if (reply->message.sequence_id != self->oldest_sequence_id)
         return "answers a call that was not made";
-    if (!byte_span_equal(reply->message.name, byte_span_of_text(METHOD)))
+    if (!byte_span_equal(reply->message.name,
+                         byte_span_of_text(self->methods[self->oldest_sequence_id])))
         return "answers another method";
     return NULL;
 }
@@ -232,4 +256,11 @@ wire_connection_receive(WireConnection *self, gint64 deadline_us, WireReply *ret
     self->in_flight--;
     *ret_reply = reply;
     return TRUE;
+}
+
+gboolean
+wire_connection_is_quiet(WireConnection *self)
+{
+    return self->in_flight == 0 && self->received->len == self->n_handed_out &&
+           peer_socket_is_quiet(&self->socket);
 }

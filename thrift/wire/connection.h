@@ -31,10 +31,16 @@ const char *wire_connection_peer(const WireConnection *self);
 /* One appendBatch. Compact: slices go out as they stand, with one gathered sendmsg. */
 gboolean wire_connection_send(WireConnection *self, const BatchSlice *slices, guint n_slices,
                               gint64 deadline_us, GError **error);
+/* One append, of the one event of a slice. */
+gboolean wire_connection_send_append(WireConnection *self, const BatchSlice *event,
+                                     gint64 deadline_us, GError **error);
 /* The reply to the oldest send not yet answered (there must be one); its sequence id and method
  * have been checked. The spans of ret_reply stay valid until the next call. */
 gboolean wire_connection_receive(WireConnection *self, gint64 deadline_us, WireReply *ret_reply,
                                  GError **error);
 guint wire_connection_in_flight(const WireConnection *self);
+/* Whether the next send has a chance: it is open, nothing is owed, the peer has neither hung up nor
+ * said anything unasked. At once. */
+gboolean wire_connection_is_quiet(WireConnection *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WireConnection, wire_connection_free)

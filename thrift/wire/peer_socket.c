@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/resolver.h"
 
 /* A peer that vanished without a word is noticed after about a minute and a half of silence, or
  * half a minute after it stopped acknowledging what we sent. */
@@ -18,9 +18,6 @@
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES 3
 #define USER_TIMEOUT_MS 30000
-
-typedef struct addrinfo AddressList;
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(AddressList, freeaddrinfo)
 
 G_DEFINE_QUARK(leat_connection_error, connection_error)
 
@@ -43,19 +40,18 @@ peer_socket_clear(PeerSocket *self)
 void
 peer_socket_shut(PeerSocket *self)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
-    self->shut = TRUE;
+    g_atomic_int_set(&self->shut, TRUE);
+    g_mutex_lock(&self->lock);
     if (self->fd >= 0)
         shutdown(self->fd, SHUT_RDWR);
+    g_mutex_unlock(&self->lock);
+    resolver_wake();
 }
 
 static gboolean
-peer_socket_is_shut(PeerSocket *self)
+peer_socket_is_shut(const PeerSocket *self)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
-    return self->shut;
+    return g_atomic_int_get(&self->shut) != 0;
 }
 
 /* Always FALSE. Once the socket was shut, that explains whatever failed. */
@@ -144,19 +140,20 @@ peer_socket_finish_connect(PeerSocket *self, gint64 deadline_us, GError **error)
 }
 
 static gboolean
-peer_socket_try(PeerSocket *self, const struct addrinfo *address, gint64 deadline_us,
+peer_socket_try(PeerSocket *self, const ResolvedAddress *resolved, gint64 deadline_us,
                 GError **error)
 {
+    const struct sockaddr *address = (const struct sockaddr *) &resolved->address;
     int fd;
 
     g_free(self->peer);
-    self->peer = endpoint_text_of_address(address->ai_addr);
-    fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    self->peer = endpoint_text_of_address(address);
+    fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return peer_socket_fail_errno(self, error);
     set_options(fd);
     peer_socket_adopt(self, fd);
-    if (connect(fd, address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS)
+    if (connect(fd, address, resolved->length) != 0 && errno != EINPROGRESS)
         return peer_socket_fail(self, CONNECTION_ERROR_CONNECT, g_strerror(errno), error);
     /* Before this line shutdown(2) had no effect on the socket, from here on it has. */
     if (peer_socket_is_shut(self))
@@ -164,20 +161,15 @@ peer_socket_try(PeerSocket *self, const struct addrinfo *address, gint64 deadlin
     return peer_socket_finish_connect(self, deadline_us, error);
 }
 
-static AddressList *
-resolve(const Endpoint *peer, GError **error)
+static GArray *
+peer_socket_resolve(PeerSocket *self, const Endpoint *peer, gint64 deadline_us, GError **error)
 {
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
-    g_autofree char *service = g_strdup_printf("%u", peer->port);
-    struct addrinfo *addresses = NULL;
-    int failure = getaddrinfo(peer->host, service, &hints, &addresses);
+    g_autoptr(GError) failure = NULL;
+    GArray *addresses = resolver_lookup(peer, deadline_us, &self->shut, &failure);
 
-    if (failure == 0)
-        return addresses;
-    g_set_error(error, CONNECTION_ERROR, CONNECTION_ERROR_RESOLVE,
-                "the name '%s' has no address: %s", peer->host,
-                failure == EAI_SYSTEM ? g_strerror(errno) : gai_strerror(failure));
-    return NULL;
+    if (addresses == NULL)
+        peer_socket_fail(self, CONNECTION_ERROR_RESOLVE, failure->message, error);
+    return addresses;
 }
 
 static gint64
@@ -193,18 +185,17 @@ share_of_time(gint64 deadline_us, guint n_left)
 gboolean
 peer_socket_connect(PeerSocket *self, const Endpoint *peer, gint64 deadline_us, GError **error)
 {
-    g_autoptr(AddressList) addresses = resolve(peer, error);
+    g_autoptr(GArray) addresses = peer_socket_resolve(self, peer, deadline_us, error);
     g_autoptr(GString) failures = g_string_new(NULL);
-    guint n_left = 0;
 
     if (addresses == NULL)
         return FALSE;
-    for (const AddressList *address = addresses; address != NULL; address = address->ai_next)
-        n_left++;
-    for (const AddressList *address = addresses; address != NULL; address = address->ai_next) {
+    for (guint i = 0; i < addresses->len; i++) {
+        const ResolvedAddress *address = &g_array_index(addresses, ResolvedAddress, i);
         g_autoptr(GError) failure = NULL;
 
-        if (peer_socket_try(self, address, share_of_time(deadline_us, n_left--), &failure))
+        if (peer_socket_try(self, address, share_of_time(deadline_us, addresses->len - i),
+                            &failure))
             return TRUE;
         if (g_error_matches(failure, CONNECTION_ERROR, CONNECTION_ERROR_SHUT)) {
             g_propagate_error(error, g_steal_pointer(&failure));
@@ -275,4 +266,13 @@ peer_socket_read(PeerSocket *self, guint8 *data, gsize size, gint64 deadline_us,
             return peer_socket_fail_errno(self, error);
         }
     }
+}
+
+gboolean
+peer_socket_is_quiet(PeerSocket *self)
+{
+    guint8 byte;
+
+    return !peer_socket_is_shut(self) && recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           errno == EAGAIN;
 }

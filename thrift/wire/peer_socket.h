@@ -10,10 +10,10 @@
 
 typedef struct {
     char *peer; /* in words: its name, once connected its address */
+    gint shut;  /* atomic, as the resolver wants it */
 
-    GMutex lock; /* guards the rest; fd is read without it by the one thread that changes it */
+    GMutex lock; /* guards fd, which the one thread that changes it reads without */
     int fd;      /* -1: none */
-    gboolean shut;
 } PeerSocket;
 
 void peer_socket_init(PeerSocket *self);
@@ -27,5 +27,7 @@ gboolean peer_socket_write(PeerSocket *self, struct iovec *vectors, guint n_vect
 /* At least one byte; 0 with an error if there is none to come. */
 gsize peer_socket_read(PeerSocket *self, guint8 *data, gsize size, gint64 deadline_us,
                        GError **error);
+/* Whether the peer has said nothing and is still there, as far as this machine knows; at once. */
+gboolean peer_socket_is_quiet(PeerSocket *self);
 /* Any thread. */
 void peer_socket_shut(PeerSocket *self);

@@ -1,0 +1,143 @@
+/* choice.c - the order in which to try several destinations, and how long to leave one alone. */
+#include "base/choice.h"
+
+#include "base/backoff.h"
+
+#define FIRST_BACKOFF_US G_USEC_PER_SEC
+
+typedef struct {
+    Backoff backoff;
+    gint64 delay_us; /* the last */
+    gint64 due_us;
+    gint64 healthy_since_us; /* first success since the last failure; 0: none yet, or forgotten */
+} ChoiceItem;
+
+struct Choice {
+    ChoicePolicy policy;
+    gboolean backs_off;
+    guint n_items;
+    guint head; /* sticky: the one that works; round robin: where the next pass begins */
+    ChoiceItem items[];
+};
+
+Choice *
+choice_new(ChoicePolicy policy, guint n_items, gint64 max_backoff_us)
+{
+    Choice *self = g_malloc0(sizeof(Choice) + n_items * sizeof(ChoiceItem));
+
+    self->policy = policy;
+    self->backs_off = max_backoff_us > 0;
+    self->n_items = n_items;
+    for (guint i = 0; i < n_items; i++)
+        backoff_init(&self->items[i].backoff, MIN(FIRST_BACKOFF_US, max_backoff_us),
+                     max_backoff_us);
+    return self;
+}
+
+void
+choice_free(Choice *self)
+{
+    g_free(self);
+}
+
+/* ---- the order ---- */
+
+static void
+write_rotation(const Choice *self, guint *ret_order)
+{
+    guint first = self->policy == CHOICE_PRIORITY ? 0 : self->head;
+
+    for (guint i = 0; i < self->n_items; i++)
+        ret_order[i] = (first + i) % self->n_items;
+}
+
+static void
+shuffle(guint *order, guint n_items)
+{
+    for (guint i = n_items; i > 1; i--) {
+        guint j = (guint) g_random_int_range(0, (gint32) i);
+        guint swapped = order[j];
+
+        order[j] = order[i - 1];
+        order[i - 1] = swapped;
+    }
+}
+
+/* Moves those that are not due behind those that are, the earliest due first. Stable, and short
+ * enough for insertion. */
+static void
+sort_by_due(const Choice *self, gint64 now_us, guint *order)
+{
+    for (guint i = 1; i < self->n_items; i++) {
+        guint item = order[i];
+        gint64 due_us = MAX(self->items[item].due_us, now_us);
+        guint j = i;
+
+        for (; j > 0 && MAX(self->items[order[j - 1]].due_us, now_us) > due_us; j--)
+            order[j] = order[j - 1];
+        order[j] = item;
+    }
+}
+
+void
+choice_order(Choice *self, gint64 now_us, guint *ret_order)
+{
+    write_rotation(self, ret_order);
+    if (self->policy == CHOICE_RANDOM)
+        shuffle(ret_order, self->n_items);
+    sort_by_due(self, now_us, ret_order);
+    /* Counted in the list, not among those that are due: nobody's share shifts to its successor. */
+    if (self->policy == CHOICE_ROUND_ROBIN && self->n_items > 0)
+        self->head = (ret_order[0] + 1) % self->n_items;
+}
+
+/* ---- what happened ---- */
+
+void
+choice_note_failure(Choice *self, guint item, gint64 now_us)
+{
+    ChoiceItem *failed = &self->items[item];
+
+    g_assert(item < self->n_items);
+    if (self->policy == CHOICE_STICKY && item == self->head)
+        self->head = (item + 1) % self->n_items;
+    failed->healthy_since_us = 0;
+    if (!self->backs_off || failed->due_us > now_us)
+        return;
+    failed->delay_us = backoff_next_delay_us(&failed->backoff);
+    failed->due_us = now_us + failed->delay_us;
+}
+
+void
+choice_note_success(Choice *self, guint item, gint64 now_us)
+{
+    ChoiceItem *worked = &self->items[item];
+
+    g_assert(item < self->n_items);
+    if (self->policy == CHOICE_STICKY && self->items[self->head].due_us > now_us)
+        self->head = item;
+    worked->due_us = 0;
+    if (worked->backoff.failures == 0)
+        return;
+    if (worked->healthy_since_us == 0)
+        worked->healthy_since_us = now_us;
+    if (now_us - worked->healthy_since_us >= worked->delay_us)
+        backoff_reset(&worked->backoff);
+}
+
+gint64
+choice_due_us(const Choice *self, guint item)
+{
+    g_assert(item < self->n_items);
+    return self->items[item].due_us;
+}
+
+gint64
+choice_earliest_due_us(const Choice *self)
+{
+    gint64 earliest_us = G_MAXINT64;
+
+    for (guint i = 0; i < self->n_items; i++)
+        earliest_us = MIN(earliest_us, self->items[i].due_us);
+    return earliest_us;
+}
