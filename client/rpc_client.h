@@ -72,12 +72,16 @@ void rpc_client_close(RpcClient *self);
 /* Any thread: calls in flight and waiters fail at once; later ones work again. */
 void rpc_client_interrupt(RpcClient *self);
 
-/* What happened, for metrics and logs; called on the thread of a call with no lock held. */
+/* What happened, for metrics and logs; called on the thread of a call with no lock held, before the
+ * call returns. peer is the host as it was given (endpoint_to_text), whatever address it has. Each
+ * may be NULL. */
 typedef struct {
     void (*connection_opened)(const char *peer, gpointer user);
     void (*connection_closed)(const char *peer, gpointer user);
     /* A connect or a request failed; error says why. */
     void (*host_failed)(const char *peer, const GError *error, gpointer user);
+    /* A request was answered OK. */
+    void (*host_acknowledged)(const char *peer, gpointer user);
 } RpcClientEvents;
 void rpc_client_set_events(RpcClient *self, const RpcClientEvents *events,
                            gpointer user); /* before use */
