@@ -66,7 +66,7 @@ gboolean rpc_client_append_batch(RpcClient *self, const BatchSlice *slices, guin
 gboolean rpc_client_append(RpcClient *self, Batch *batch, guint index, gint64 deadline_us,
                            GError **error);
 guint rpc_client_batch_size(const RpcClient *self);
-gboolean rpc_client_is_active(const RpcClient *self); /* until closed, whatever the hosts do */
+gboolean rpc_client_is_active(RpcClient *self); /* until closed, whatever the hosts do */
 /* Any thread: calls in flight, waiters and every later call fail with RPC_ERROR_CLOSED at once. */
 void rpc_client_close(RpcClient *self);
 /* Any thread: calls in flight and waiters fail at once; later ones work again. */

@@ -20,6 +20,8 @@ guint rpc_stream_in_flight(const RpcStream *self);
  * allows. The slices and their batches stay valid until collected. Trouble shows in collect. */
 void rpc_stream_submit(RpcStream *self, const BatchSlice *slices, guint n_slices,
                        gint64 deadline_us);
+/* The one event of a slice, by the method append. */
+void rpc_stream_submit_append(RpcStream *self, const BatchSlice *event, gint64 deadline_us);
 /* The outcome of the oldest submission (there must be one), as of rpc_client_append_batch. What
  * failed on one host has been sent to the others, with everything else that was not answered on the
  * same connection; nothing acknowledged is sent again. */

@@ -12,13 +12,14 @@ LAYERS = {
     "base": [],
     "thrift/wire": ["base"],
     "thrift": ["thrift/wire", "base"],
+    "client": ["thrift/wire", "base"],
     "agent/core": ["base"],
     "agent/sources": ["agent/core", "thrift", "base"],
     "agent/interceptors": ["agent/core", "base"],
     "agent/selectors": ["agent/core", "base"],
     "agent/channels": ["agent/core", "base"],
-    "agent/sinks": ["agent/core", "base"],
-    "agent/commands": ["agent", "agent/core", "thrift/wire", "base"],
+    "agent/sinks": ["agent/core", "client", "base"],
+    "agent/commands": ["agent", "agent/core", "client", "thrift/wire", "base"],
     "agent": ["agent/commands", "agent/core", "base"],
 }
 PART_FOLDERS = {"sources": "SOURCES", "interceptors": "INTERCEPTORS", "selectors": "SELECTORS",
@@ -69,7 +70,7 @@ def check_catalogue():
             problems.append(f"agent/builtin.h: {name} is {'not registered' if name in defined else 'nowhere defined'}")
 
 
-sources = sorted(p.relative_to(top) for f in ("base", "thrift", "agent") for p in (top / f).rglob("*.[ch]"))
+sources = sorted(p.relative_to(top) for f in ("base", "thrift", "client", "agent") for p in (top / f).rglob("*.[ch]"))
 for source in sources:
     check_includes(source)
 check_builds(sources)

@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/test_receive_memory \
 	%D%/test_regex_interceptors \
 	%D%/test_reply \
+	%D%/test_rpc_client \
 	%D%/test_selectors \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
@@ -62,6 +63,15 @@ test_part = tests/support/test_part.c tests/support/test_part.h
 test_events = tests/support/events.c tests/support/events.h
 test_intercept = $(test_events) $(test_part) tests/support/intercept.c tests/support/intercept.h
 test_select = $(test_events) tests/support/select.c tests/support/select.h
+
+# A client, and the servers that are its hosts.
+test_rpc = \
+	tests/support/events.c \
+	tests/support/events.h \
+	tests/support/rpc_fixture.c \
+	tests/support/rpc_fixture.h \
+	tests/support/rpc_server.c \
+	tests/support/rpc_server.h
 
 decoder = \
 	tests/support/decoder.c \
@@ -197,3 +207,5 @@ tests_unit_test_put_race_SOURCES = \
 	$(test_select) \
 	%D%/test_put_race.c
 tests_unit_test_put_race_LDADD = $(AGENT_LIBS)
+tests_unit_test_rpc_client_SOURCES = $(test_rpc) %D%/test_rpc_client.c
+tests_unit_test_rpc_client_LDADD = $(CLIENT_LIBS)

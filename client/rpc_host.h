@@ -1,0 +1,40 @@
+/* rpc_host.h - one host of a client: connections to it that are fit for sending, and word of those
+ * that come and go. */
+#pragma once
+
+#include <glib.h>
+
+#include "client/connection_pool.h"
+#include "client/rpc_client.h"
+
+typedef struct {
+    RpcClientEvents events;
+    gpointer user;
+} RpcListener;
+
+typedef struct {
+    char *name; /* as configured */
+    ConnectionPool *pool;
+    gint64 connect_timeout_us;
+    gint64 max_age_us; /* 0: any */
+    const RpcListener *listener;
+} RpcHost;
+
+RpcHost *rpc_host_new(const Endpoint *endpoint, const RpcClientOptions *options,
+                      const RpcListener *listener /* outlives it */);
+void rpc_host_free(RpcHost *self); /* closed */
+
+/* As connection_pool_take. One that the peer has closed while it was idle, or that is too old, is
+ * replaced by a new one without a word. */
+PoolOutcome rpc_host_take(RpcHost *self, guint64 generation, gint64 deadline_us,
+                          PooledConnection **ret_taken /* (transfer full) */);
+/* Connects, if that is not done. FALSE with an RPC_ERROR: only good for rpc_host_drop. */
+gboolean rpc_host_open(RpcHost *self, PooledConnection *taken, gint64 deadline_us, GError **error);
+/* Nothing is owed on it. */
+void rpc_host_give(RpcHost *self, PooledConnection *taken /* (transfer full) */);
+void rpc_host_drop(RpcHost *self, PooledConnection *taken /* (transfer full) */);
+/* Whether a planned reconnect is due: no new calls, please. */
+gboolean rpc_host_wants_renewal(const RpcHost *self, const PooledConnection *taken);
+
+void rpc_host_note_failure(RpcHost *self, const GError *error);
+void rpc_host_close(RpcHost *self);

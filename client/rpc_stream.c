@@ -1,0 +1,353 @@
+/* rpc_stream.c - sends the calls of submissions as room comes up, and reads the answers in order.
+ *
+ * There is a lane per host: the connection on which this stream has calls not yet answered. Without
+ * any it goes back to the pool, so a lane is open only while it owes answers. */
+#include "client/rpc_stream.h"
+
+#include "base/clock.h"
+#include "client/rpc_failure.h"
+#include "client/rpc_submission.h"
+
+typedef struct {
+    PooledConnection *connection; /* NULL: the lane is closed */
+    GQueue calls;                 /* RpcCall in flight, the oldest first */
+    gint64 last_answer_us;
+} RpcLane;
+
+struct RpcStream {
+    RpcClient *client;
+    GQueue submissions; /* RpcSubmission, owned, the oldest first */
+    guint n_open_lanes;
+    RpcLane lanes[]; /* by host */
+};
+
+RpcStream *
+rpc_stream_new(RpcClient *client)
+{
+    RpcStream *self = g_malloc0(sizeof(RpcStream) + client->hosts->len * sizeof(RpcLane));
+
+    self->client = client;
+    g_queue_init(&self->submissions);
+    for (guint i = 0; i < client->hosts->len; i++)
+        g_queue_init(&self->lanes[i].calls);
+    return self;
+}
+
+static RpcHost *
+stream_host(const RpcStream *self, const RpcLane *lane)
+{
+    return self->client->hosts->pdata[lane - self->lanes];
+}
+
+guint
+rpc_stream_in_flight(const RpcStream *self)
+{
+    return self->submissions.length;
+}
+
+guint
+rpc_stream_room(const RpcStream *self)
+{
+    const RpcClientOptions *options = &self->client->options;
+    guint n_lanes = options->kind == RPC_LOAD_BALANCE ? self->client->hosts->len : 1;
+    guint most = options->in_flight * n_lanes;
+
+    return most > self->submissions.length ? most - self->submissions.length : 0;
+}
+
+/* ---- lanes ---- */
+
+/* (transfer full) */
+static PooledConnection *
+lane_close(RpcStream *self, RpcLane *lane)
+{
+    self->n_open_lanes--;
+    return g_steal_pointer(&lane->connection);
+}
+
+/* Whatever was not answered is to be sent again. */
+static void
+lane_break(RpcStream *self, RpcLane *lane, const GError *wire_failure)
+{
+    g_autoptr(GError) failure = rpc_failure_of_connection(wire_failure);
+    gboolean is_shut = failure->code == RPC_ERROR_CLOSED;
+    RpcCall *call;
+
+    rpc_host_drop(stream_host(self, lane), lane_close(self, lane));
+    if (!is_shut)
+        rpc_client_note_failure(self->client, (guint) (lane - self->lanes), failure);
+    while ((call = g_queue_pop_head(&lane->calls)) != NULL) {
+        if (call->submission == NULL)
+            rpc_call_free(call);
+        else if (is_shut)
+            rpc_call_undo_attempt(call);
+        else
+            rpc_call_fail_attempt(call, failure);
+    }
+}
+
+/* One that is to be renewed takes no more calls, so that it comes to an end. */
+static gboolean
+lane_has_room(const RpcStream *self, const RpcLane *lane)
+{
+    return lane->calls.length < self->client->options.in_flight &&
+           !rpc_host_wants_renewal(stream_host(self, lane), lane->connection);
+}
+
+/* ---- sending ---- */
+
+static gboolean
+send_on_wire(WireConnection *wire, const RpcCall *call, gint64 deadline_us, GError **error)
+{
+    const BatchSlice *slices = (const BatchSlice *) (gpointer) call->slices->data;
+
+    if (call->submission->is_append)
+        return wire_connection_send_append(wire, slices, deadline_us, error);
+    return wire_connection_send(wire, slices, call->slices->len, deadline_us, error);
+}
+
+static void
+lane_send(RpcStream *self, RpcLane *lane, RpcCall *call)
+{
+    gint64 timeout_us = clock_deadline_us(self->client->options.request_timeout_us);
+    gint64 deadline_us = MIN(call->submission->deadline_us, timeout_us);
+    g_autoptr(GError) failure = NULL;
+
+    call->state = RPC_CALL_SENT;
+    call->sent_us = clock_now_us();
+    g_queue_push_tail(&lane->calls, call);
+    if (!send_on_wire(lane->connection->wire, call, deadline_us, &failure))
+        lane_break(self, lane, failure);
+}
+
+/* Who holds connections of other hosts does not wait for this one: two streams could wait for each
+ * other. */
+static PoolOutcome
+stream_take(RpcStream *self, const RpcCall *call, PooledConnection **ret_taken)
+{
+    RpcHost *host = self->client->hosts->pdata[call->host];
+    const RpcSubmission *submission = call->submission;
+    gint64 deadline_us = self->n_open_lanes > 0 ? 0 : submission->deadline_us;
+
+    return rpc_host_take(host, submission->generation, deadline_us, ret_taken);
+}
+
+/* FALSE: the call is to go elsewhere, or nowhere. */
+static gboolean
+stream_open_lane(RpcStream *self, RpcLane *lane, RpcCall *call,
+                 PooledConnection *taken /* (transfer full) */)
+{
+    RpcHost *host = stream_host(self, lane);
+    g_autoptr(GError) failure = NULL;
+
+    /* The wait for the connection may have been long, and for a host that has failed. */
+    if (rpc_client_prefers_another(self->client, call->order, call->n_given)) {
+        rpc_host_give(host, taken);
+        rpc_call_undo_attempt(call);
+        return FALSE;
+    }
+    if (rpc_host_open(host, taken, call->submission->deadline_us, &failure)) {
+        lane->connection = taken;
+        lane->last_answer_us = 0;
+        self->n_open_lanes++;
+        return TRUE;
+    }
+    rpc_host_drop(host, taken);
+    if (failure->code == RPC_ERROR_CLOSED) {
+        rpc_call_undo_attempt(call);
+    } else {
+        rpc_client_note_failure(self->client, call->host, failure);
+        rpc_call_fail_attempt(call, failure);
+    }
+    return FALSE;
+}
+
+/* FALSE: no room for it now. */
+static gboolean
+stream_place(RpcStream *self, RpcCall *call)
+{
+    RpcLane *lane = &self->lanes[call->host];
+    PooledConnection *taken;
+
+    if (lane->connection != NULL) {
+        if (!lane_has_room(self, lane))
+            return FALSE;
+        lane_send(self, lane, call);
+        return TRUE;
+    }
+    switch (stream_take(self, call, &taken)) {
+    case POOL_TAKEN:
+        if (stream_open_lane(self, lane, call, taken))
+            lane_send(self, lane, call);
+        return TRUE;
+    case POOL_BUSY:
+        if (self->n_open_lanes > 0)
+            return FALSE;
+        rpc_submission_fail(call->submission, RPC_ERROR_TIMEOUT,
+                            "%s: no connection came free in time", stream_host(self, lane)->name);
+        return TRUE;
+    default: /* stopped */
+        return !rpc_submission_check(call->submission);
+    }
+}
+
+/* One step with a call that is to be sent. FALSE: there is no room for it now. */
+static gboolean
+stream_advance(RpcStream *self, RpcCall *call)
+{
+    if (!rpc_submission_check(call->submission))
+        return TRUE;
+    if (call->host != RPC_NO_HOST && self->lanes[call->host].connection == NULL &&
+        rpc_client_prefers_another(self->client, call->order, call->n_given))
+        rpc_call_undo_attempt(call);
+    if (call->host == RPC_NO_HOST && !rpc_call_choose_host(call))
+        return TRUE;
+    return stream_place(self, call);
+}
+
+static RpcCall *
+stream_next_call(RpcStream *self)
+{
+    for (GList *link = self->submissions.head; link != NULL; link = link->next) {
+        RpcCall *call = rpc_submission_next_call(link->data);
+
+        if (call != NULL)
+            return call;
+    }
+    return NULL;
+}
+
+/* Sends what there is room for, in order. */
+static void
+stream_pump(RpcStream *self)
+{
+    RpcCall *call;
+
+    while ((call = stream_next_call(self)) != NULL)
+        if (!stream_advance(self, call))
+            return;
+}
+
+static void
+stream_add(RpcStream *self, RpcSubmission *submission)
+{
+    g_queue_push_tail(&self->submissions, submission);
+    rpc_submission_check(submission);
+    stream_pump(self);
+}
+
+void
+rpc_stream_submit(RpcStream *self, const BatchSlice *slices, guint n_slices, gint64 deadline_us)
+{
+    stream_add(self, rpc_submission_new(self->client, slices, n_slices, deadline_us));
+}
+
+void
+rpc_stream_submit_append(RpcStream *self, const BatchSlice *event, gint64 deadline_us)
+{
+    RpcSubmission *submission = rpc_submission_new(self->client, event, 1, deadline_us);
+
+    g_assert(event->count == 1);
+    submission->is_append = TRUE;
+    stream_add(self, submission);
+}
+
+/* ---- answers ---- */
+
+/* The peer works on one call after the other, so the time of each begins when the one before was
+ * answered. */
+static gint64
+lane_deadline_us(const RpcStream *self, const RpcLane *lane, gint64 limit_us)
+{
+    const RpcCall *oldest = lane->calls.head->data;
+    gint64 begin_us = MAX(oldest->sent_us, lane->last_answer_us);
+    gint64 timeout_us = begin_us + self->client->options.request_timeout_us;
+
+    return MIN(timeout_us, limit_us);
+}
+
+static void
+lane_take_answer(RpcStream *self, RpcLane *lane, const WireReply *reply)
+{
+    guint host = (guint) (lane - self->lanes);
+    g_autoptr(GError) failure =
+        rpc_failure_of_reply(wire_connection_peer(lane->connection->wire), reply);
+    RpcCall *call = g_queue_pop_head(&lane->calls);
+
+    lane->last_answer_us = clock_now_us();
+    if (failure == NULL)
+        rpc_client_note_success(self->client, host);
+    else
+        rpc_client_note_failure(self->client, host, failure);
+    if (call->submission == NULL)
+        rpc_call_free(call);
+    else if (failure == NULL)
+        rpc_call_acknowledge(call);
+    else
+        rpc_call_fail_attempt(call, failure);
+}
+
+/* Waits for the answer to the oldest call of a lane, until limit_us at the most. */
+static void
+lane_receive(RpcStream *self, RpcLane *lane, gint64 limit_us)
+{
+    g_autoptr(GError) failure = NULL;
+    WireReply reply;
+
+    if (!wire_connection_receive(lane->connection->wire, lane_deadline_us(self, lane, limit_us),
+                                 &reply, &failure)) {
+        lane_break(self, lane, failure);
+        return;
+    }
+    lane_take_answer(self, lane, &reply);
+    if (lane->calls.length == 0)
+        rpc_host_give(stream_host(self, lane), lane_close(self, lane));
+}
+
+/* Where something must happen before the submission gets on: at its first call, or where its first
+ * call finds no room. */
+static RpcLane *
+stream_find_lane(RpcStream *self, const RpcSubmission *submission)
+{
+    const RpcCall *first = submission->calls.head->data;
+
+    if (self->lanes[first->host].connection != NULL)
+        return &self->lanes[first->host];
+    for (guint i = 0; i < self->client->hosts->len; i++)
+        if (self->lanes[i].connection != NULL)
+            return &self->lanes[i];
+    g_assert_not_reached();
+}
+
+gboolean
+rpc_stream_collect(RpcStream *self, guint *ret_acknowledged, GError **error)
+{
+    RpcSubmission *submission = self->submissions.head->data;
+    gboolean is_delivered;
+
+    while (!rpc_submission_is_over(submission)) {
+        lane_receive(self, stream_find_lane(self, submission), submission->deadline_us);
+        stream_pump(self);
+    }
+    g_queue_pop_head(&self->submissions);
+    *ret_acknowledged = submission->n_done;
+    is_delivered = submission->error == NULL;
+    if (!is_delivered)
+        g_propagate_error(error, g_steal_pointer(&submission->error));
+    rpc_submission_free(submission);
+    return is_delivered;
+}
+
+void
+rpc_stream_free(RpcStream *self)
+{
+    if (self == NULL)
+        return;
+    g_queue_clear_full(&self->submissions, (GDestroyNotify) rpc_submission_free);
+    for (guint i = 0; i < self->client->hosts->len; i++) {
+        g_queue_clear_full(&self->lanes[i].calls, (GDestroyNotify) rpc_call_free);
+        if (self->lanes[i].connection != NULL)
+            rpc_host_drop(stream_host(self, &self->lanes[i]), lane_close(self, &self->lanes[i]));
+    }
+    g_free(self);
+}
