@@ -53,6 +53,8 @@ libagent_a_SOURCES = \
 	%D%/core/interceptor.h \
 	%D%/core/interceptor_chain.c \
 	%D%/core/interceptor_chain.h \
+	%D%/core/poison.c \
+	%D%/core/poison.h \
 	%D%/core/put_state.c \
 	%D%/core/put_state.h \
 	%D%/core/route.c \

@@ -32,6 +32,7 @@ unit_tests = \
 	%D%/test_metric \
 	%D%/test_option \
 	%D%/test_option_problems \
+	%D%/test_poison \
 	%D%/test_problems \
 	%D%/test_put_race \
 	%D%/test_quantity \
@@ -131,6 +132,8 @@ tests_unit_test_sink_runner_SOURCES = %D%/test_sink_runner.c $(test_part)
 tests_unit_test_sink_runner_LDADD = $(AGENT_LIBS)
 tests_unit_test_source_put_SOURCES = %D%/test_source_put.c $(test_part)
 tests_unit_test_source_put_LDADD = $(AGENT_LIBS)
+tests_unit_test_poison_SOURCES = %D%/test_poison.c
+tests_unit_test_poison_LDADD = $(AGENT_LIBS)
 tests_unit_test_problems_SOURCES = %D%/test_problems.c
 tests_unit_test_problems_LDADD = $(BASE_LIBS)
 tests_unit_test_quantity_SOURCES = %D%/test_quantity.c
