@@ -190,6 +190,14 @@ connection_pool_drop(ConnectionPool *self, PooledConnection *taken)
     pooled_connection_unref(taken);
 }
 
+guint
+connection_pool_n_waiting(ConnectionPool *self)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+    return self->waiters.length;
+}
+
 /* ---- stopping ---- */
 
 /* (transfer full) What was taken by those that are stopped now. Nobody waits in vain. */

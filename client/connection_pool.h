@@ -44,6 +44,8 @@ gboolean connection_pool_give(ConnectionPool *self, PooledConnection *taken /* (
 /* It is closed, and another may be made instead. */
 void connection_pool_drop(ConnectionPool *self, PooledConnection *taken /* (transfer full) */);
 
+guint connection_pool_n_waiting(ConnectionPool *self);
+
 /* Shuts what was taken by older generations, and ends their waits. */
 void connection_pool_interrupt(ConnectionPool *self, guint64 generation);
 /* For good, whatever the generation. Idle ones are closed: returns how many. */

@@ -196,9 +196,10 @@ rpc_client_prefers_another(RpcClient *self, const guint *order, guint n_given)
 void
 rpc_client_note_success(RpcClient *self, guint host)
 {
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
+    g_mutex_lock(&self->lock);
     choice_note_success(self->choice, host, clock_now_us());
+    g_mutex_unlock(&self->lock);
+    rpc_host_tell_acknowledged(self->hosts->pdata[host]);
 }
 
 void
@@ -207,7 +208,7 @@ rpc_client_note_failure(RpcClient *self, guint host, const GError *error)
     g_mutex_lock(&self->lock);
     choice_note_failure(self->choice, host, clock_now_us());
     g_mutex_unlock(&self->lock);
-    rpc_host_note_failure(self->hosts->pdata[host], error);
+    rpc_host_tell_failed(self->hosts->pdata[host], error);
 }
 
 /* ---- stopping ---- */

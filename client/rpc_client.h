@@ -72,9 +72,9 @@ void rpc_client_close(RpcClient *self);
 /* Any thread: calls in flight and waiters fail at once; later ones work again. */
 void rpc_client_interrupt(RpcClient *self);
 
-/* What happened, for metrics and logs; called on the thread of a call with no lock held, before the
- * call returns. peer is the host as it was given (endpoint_to_text), whatever address it has. Each
- * may be NULL. */
+/* What happened, for metrics and logs; called on the thread of a call (or of rpc_client_close) with
+ * no lock held, before the call returns. peer is the host as it was given (endpoint_to_text),
+ * whatever address it has. Each may be NULL. */
 typedef struct {
     void (*connection_opened)(const char *peer, gpointer user);
     void (*connection_closed)(const char *peer, gpointer user);

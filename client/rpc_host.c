@@ -100,10 +100,16 @@ rpc_host_wants_renewal(const RpcHost *self, const PooledConnection *taken)
 }
 
 void
-rpc_host_note_failure(RpcHost *self, const GError *error)
+rpc_host_tell_failed(const RpcHost *self, const GError *error)
 {
     if (self->listener->events.host_failed != NULL)
         self->listener->events.host_failed(self->name, error, self->listener->user);
+}
+
+void
+rpc_host_tell_acknowledged(const RpcHost *self)
+{
+    tell(self, self->listener->events.host_acknowledged);
 }
 
 void

@@ -36,5 +36,6 @@ void rpc_host_drop(RpcHost *self, PooledConnection *taken /* (transfer full) */)
 /* Whether a planned reconnect is due: no new calls, please. */
 gboolean rpc_host_wants_renewal(const RpcHost *self, const PooledConnection *taken);
 
-void rpc_host_note_failure(RpcHost *self, const GError *error);
+void rpc_host_tell_failed(const RpcHost *self, const GError *error);
+void rpc_host_tell_acknowledged(const RpcHost *self);
 void rpc_host_close(RpcHost *self);

@@ -18,6 +18,7 @@ struct RpcStream {
     RpcClient *client;
     GQueue submissions; /* RpcSubmission, owned, the oldest first */
     guint n_open_lanes;
+    RpcLane *full;   /* that must get on before the next call can be sent */
     RpcLane lanes[]; /* by host */
 };
 
@@ -73,9 +74,10 @@ lane_break(RpcStream *self, RpcLane *lane, const GError *wire_failure)
     gboolean is_shut = failure->code == RPC_ERROR_CLOSED;
     RpcCall *call;
 
-    rpc_host_drop(stream_host(self, lane), lane_close(self, lane));
+    /* Noted before anybody who waits for a connection to this host is let in. */
     if (!is_shut)
         rpc_client_note_failure(self->client, (guint) (lane - self->lanes), failure);
+    rpc_host_drop(stream_host(self, lane), lane_close(self, lane));
     while ((call = g_queue_pop_head(&lane->calls)) != NULL) {
         if (call->submission == NULL)
             rpc_call_free(call);
@@ -152,37 +154,43 @@ stream_open_lane(RpcStream *self, RpcLane *lane, RpcCall *call,
         self->n_open_lanes++;
         return TRUE;
     }
-    rpc_host_drop(host, taken);
     if (failure->code == RPC_ERROR_CLOSED) {
         rpc_call_undo_attempt(call);
     } else {
         rpc_client_note_failure(self->client, call->host, failure);
         rpc_call_fail_attempt(call, failure);
     }
+    rpc_host_drop(host, taken);
     return FALSE;
+}
+
+static RpcLane *
+stream_any_open_lane(RpcStream *self)
+{
+    RpcLane *lane = self->lanes;
+
+    g_assert(self->n_open_lanes > 0);
+    while (lane->connection == NULL)
+        lane++;
+    return lane;
 }
 
 /* FALSE: no room for it now. */
 static gboolean
-stream_place(RpcStream *self, RpcCall *call)
+stream_place_on_new_lane(RpcStream *self, RpcLane *lane, RpcCall *call)
 {
-    RpcLane *lane = &self->lanes[call->host];
     PooledConnection *taken;
 
-    if (lane->connection != NULL) {
-        if (!lane_has_room(self, lane))
-            return FALSE;
-        lane_send(self, lane, call);
-        return TRUE;
-    }
     switch (stream_take(self, call, &taken)) {
     case POOL_TAKEN:
         if (stream_open_lane(self, lane, call, taken))
             lane_send(self, lane, call);
         return TRUE;
     case POOL_BUSY:
-        if (self->n_open_lanes > 0)
+        if (self->n_open_lanes > 0) {
+            self->full = stream_any_open_lane(self);
             return FALSE;
+        }
         rpc_submission_fail(call->submission, RPC_ERROR_TIMEOUT,
                             "%s: no connection came free in time", stream_host(self, lane)->name);
         return TRUE;
@@ -191,18 +199,32 @@ stream_place(RpcStream *self, RpcCall *call)
     }
 }
 
-/* One step with a call that is to be sent. FALSE: there is no room for it now. */
+/* FALSE: no room for it now. */
+static gboolean
+stream_place(RpcStream *self, RpcCall *call)
+{
+    RpcLane *lane = &self->lanes[call->host];
+
+    if (lane->connection == NULL)
+        return stream_place_on_new_lane(self, lane, call);
+    if (!lane_has_room(self, lane)) {
+        self->full = lane;
+        return FALSE;
+    }
+    lane_send(self, lane, call);
+    return TRUE;
+}
+
+/* One step with a call that is to be sent. FALSE: there is no room for it now; where it goes is
+ * chosen anew when there is. */
 static gboolean
 stream_advance(RpcStream *self, RpcCall *call)
 {
-    if (!rpc_submission_check(call->submission))
+    if (!rpc_submission_check(call->submission) || !rpc_call_choose_host(call) ||
+        stream_place(self, call))
         return TRUE;
-    if (call->host != RPC_NO_HOST && self->lanes[call->host].connection == NULL &&
-        rpc_client_prefers_another(self->client, call->order, call->n_given))
-        rpc_call_undo_attempt(call);
-    if (call->host == RPC_NO_HOST && !rpc_call_choose_host(call))
-        return TRUE;
-    return stream_place(self, call);
+    rpc_call_undo_attempt(call);
+    return FALSE;
 }
 
 static RpcCall *
@@ -304,19 +326,14 @@ lane_receive(RpcStream *self, RpcLane *lane, gint64 limit_us)
         rpc_host_give(stream_host(self, lane), lane_close(self, lane));
 }
 
-/* Where something must happen before the submission gets on: at its first call, or where its first
- * call finds no room. */
+/* Where something must happen before the submission gets on: where its first call is, or where
+ * there is no room for that. */
 static RpcLane *
 stream_find_lane(RpcStream *self, const RpcSubmission *submission)
 {
     const RpcCall *first = submission->calls.head->data;
 
-    if (self->lanes[first->host].connection != NULL)
-        return &self->lanes[first->host];
-    for (guint i = 0; i < self->client->hosts->len; i++)
-        if (self->lanes[i].connection != NULL)
-            return &self->lanes[i];
-    g_assert_not_reached();
+    return first->state == RPC_CALL_SENT ? &self->lanes[first->host] : self->full;
 }
 
 gboolean

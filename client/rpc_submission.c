@@ -80,7 +80,6 @@ call_new(RpcSubmission *submission)
     self->submission = submission;
     self->slices = g_array_new(FALSE, FALSE, sizeof(BatchSlice));
     self->state = RPC_CALL_READY;
-    self->host = RPC_NO_HOST;
     self->order = g_memdup2(submission->order, submission->client->hosts->len * sizeof(guint));
     return self;
 }
@@ -194,7 +193,6 @@ void
 rpc_call_fail_attempt(RpcCall *self, const GError *error)
 {
     self->state = RPC_CALL_READY;
-    self->host = RPC_NO_HOST;
     self->failure_code = error->code;
     if (self->failures == NULL)
         self->failures = g_string_new(NULL);
@@ -207,7 +205,6 @@ void
 rpc_call_undo_attempt(RpcCall *self)
 {
     self->state = RPC_CALL_READY;
-    self->host = RPC_NO_HOST;
     self->n_given--;
     self->n_attempts--;
 }

@@ -22,9 +22,8 @@ typedef struct {
     RpcCallState state;
     gint64 sent_us;
 
-    guint host; /* where it is to go, or went; RPC_NO_HOST: to be chosen */
-    guint
-        *order; /* of the hosts in this pass, of which n_given have been tried, the last is host */
+    guint host;   /* of the last attempt */
+    guint *order; /* of the hosts; in this pass the first n_given have been tried */
     guint n_given;
     guint n_attempts; /* in all passes */
     GString *failures;
@@ -40,7 +39,7 @@ struct RpcSubmission {
     BatchCutter cutter;
     Cut cut;       /* the last; CUT_CALL: there may be more */
     guint *order;  /* of the hosts, for every call */
-    guint host;    /* where the last call went */
+    guint host;    /* of the last attempt of any call */
     GQueue calls;  /* RpcCall, owned, in order; the leading ones not acknowledged */
     guint n_done;  /* leading events acknowledged */
     GError *error; /* it has failed for good */
@@ -65,5 +64,5 @@ gboolean rpc_call_choose_host(RpcCall *self);
 void rpc_call_acknowledge(RpcCall *self);
 /* The attempt failed; the call is to be sent again. */
 void rpc_call_fail_attempt(RpcCall *self, const GError *error);
-/* The call is to be sent again as if this attempt had not been; it may go to the same host. */
+/* The call is to be sent again, as if this attempt had not been. */
 void rpc_call_undo_attempt(RpcCall *self);

@@ -2,14 +2,17 @@ unit_tests = \
 	%D%/test_agent_config \
 	%D%/test_backoff \
 	%D%/test_batch \
+	%D%/test_batch_cutter \
 	%D%/test_buffer_pool \
 	%D%/test_builtin \
 	%D%/test_call \
 	%D%/test_channel_processor \
 	%D%/test_client_guess \
+	%D%/test_choice \
 	%D%/test_clock \
 	%D%/test_component \
 	%D%/test_connection \
+	%D%/test_connection_pool \
 	%D%/test_endpoint \
 	%D%/test_event_bytes \
 	%D%/test_event_check \
@@ -39,7 +42,11 @@ unit_tests = \
 	%D%/test_receive_memory \
 	%D%/test_regex_interceptors \
 	%D%/test_reply \
+	%D%/test_resolver \
 	%D%/test_rpc_client \
+	%D%/test_rpc_hosts \
+	%D%/test_rpc_stream \
+	%D%/test_rpc_threads \
 	%D%/test_selectors \
 	%D%/test_send_progress \
 	%D%/test_sink_runner \
@@ -114,7 +121,8 @@ tests_unit_test_walk_SOURCES = $(walk_probe) %D%/test_walk.c
 tests_unit_test_walk_LDADD = $(WIRE_LIBS)
 tests_unit_test_walk_verdicts_SOURCES = $(walk_probe) %D%/test_walk_verdicts.c
 tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)
-tests_unit_test_connection_SOURCES = %D%/test_connection.c
+tests_unit_test_connection_SOURCES = \
+	%D%/test_connection.c tests/support/deaf_peer.c tests/support/deaf_peer.h
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
 tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
 tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)
@@ -212,3 +220,22 @@ tests_unit_test_put_race_SOURCES = \
 tests_unit_test_put_race_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_client_SOURCES = $(test_rpc) %D%/test_rpc_client.c
 tests_unit_test_rpc_client_LDADD = $(CLIENT_LIBS)
+tests_unit_test_choice_SOURCES = %D%/test_choice.c
+tests_unit_test_choice_LDADD = $(BASE_LIBS)
+tests_unit_test_resolver_SOURCES = %D%/test_resolver.c
+tests_unit_test_resolver_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
+tests_unit_test_resolver_LDADD = $(BASE_LIBS)
+tests_unit_test_batch_cutter_SOURCES = \
+	%D%/test_batch_cutter.c tests/support/events.c tests/support/events.h
+tests_unit_test_batch_cutter_LDADD = $(CLIENT_LIBS)
+tests_unit_test_connection_pool_SOURCES = %D%/test_connection_pool.c
+tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
+tests_unit_test_rpc_hosts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
+tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c
+tests_unit_test_rpc_stream_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_threads_SOURCES = \
+	$(test_rpc) %D%/test_rpc_threads.c tests/support/deaf_peer.c tests/support/deaf_peer.h
+tests_unit_test_rpc_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
+tests_unit_test_rpc_threads_LDADD = $(CLIENT_LIBS)

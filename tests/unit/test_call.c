@@ -98,6 +98,34 @@ test_a_frame_size_is_that_of_the_bytes(void)
     g_assert_cmpuint(wire_frame_size(WIRE_BINARY, slices, 2), ==, binary->len - 4 + 1);
 }
 
+static void
+test_an_append_is_what_thrift_writes(void)
+{
+    static const char compact[] = "\x00\x00\x00\x17"
+                                  "\x82\x21\x05\x06"
+                                  "append"
+                                  "\x1c";
+    static const char binary[] = "\x00\x00\x00\x32"
+                                 "\x80\x01\x00\x01\x00\x00\x00\x06"
+                                 "append"
+                                 "\x00\x00\x00\x05"
+                                 "\x0c\x00\x01";
+    g_autoptr(GByteArray) compact_head = g_byte_array_new();
+    g_autoptr(GByteArray) binary_head = g_byte_array_new();
+    g_autoptr(Batch) batch = batch_of(1, "!");
+    BatchSlice event = { .batch = batch, .count = 1 };
+
+    wire_call_write_append_head(compact_head, WIRE_COMPACT,
+                                wire_append_frame_size(WIRE_COMPACT, &event), 5);
+    wire_call_write_append_head(binary_head, WIRE_BINARY,
+                                wire_append_frame_size(WIRE_BINARY, &event), 5);
+
+    assert_bytes(compact_head, compact, sizeof compact - 1);
+    assert_bytes(binary_head, binary, sizeof binary - 1);
+    g_assert_cmpuint(wire_append_frame_size(WIRE_COMPACT, &event), ==,
+                     sizeof compact - 1 - 4 + batch_span(batch, 0, 1).length + 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -110,5 +138,6 @@ main(int argc, char **argv)
                     test_a_binary_call_is_what_thrift_writes);
     g_test_add_func("/call/a-frame-size-is-that-of-the-bytes",
                     test_a_frame_size_is_that_of_the_bytes);
+    g_test_add_func("/call/an-append-is-what-thrift-writes", test_an_append_is_what_thrift_writes);
     return g_test_run();
 }

@@ -9,6 +9,7 @@
 
 #include "base/batch_builder.h"
 #include "base/clock.h"
+#include "tests/support/deaf_peer.h"
 
 #define SOON_US (10 * G_USEC_PER_SEC)
 #define AT_ONCE_US (20 * 1000)
@@ -197,6 +198,29 @@ test_a_peer_that_takes_nothing_is_given_up_at_the_deadline(Fixture *self,
     g_assert_error(error, CONNECTION_ERROR, CONNECTION_ERROR_TIMEOUT);
 }
 
+static void
+test_an_append_is_one_whole_frame(Fixture *self, gconstpointer protocol G_GNUC_UNUSED)
+{
+    static const char expected[] = "\0\0\0\x15\x82\x21\x01\x06"
+                                   "append\x1c"
+                                   "\x1b\0\x18\x04"
+                                   "body\0"
+                                   "\0";
+    static const char reply_bytes[] = "\0\0\0\x0e\x82\x41\x01\x06"
+                                      "append\x05\0\0\0";
+    BatchSlice slice = { .batch = self->batch, .count = 1 };
+    g_autoptr(GError) error = NULL;
+    WireReply reply;
+
+    g_assert_true(
+        wire_connection_send_append(self->connection, &slice, clock_deadline_us(SOON_US), &error));
+    assert_peer_got(self, expected, sizeof expected - 1);
+    peer_says(self, reply_bytes, sizeof reply_bytes - 1);
+
+    wire_connection_receive(self->connection, clock_deadline_us(SOON_US), &reply, &error);
+    g_assert_no_error(error);
+}
+
 /* ---- replies ---- */
 
 static void
@@ -289,6 +313,31 @@ test_a_peer_that_hangs_up_is_noticed(Fixture *self, gconstpointer protocol G_GNU
     assert_receive_fails(self, clock_deadline_us(SOON_US), CONNECTION_ERROR_CLOSED);
 }
 
+static void
+test_it_is_quiet_until_something_is_owed_said_or_over(Fixture *self,
+                                                      gconstpointer protocol G_GNUC_UNUSED)
+{
+    WireReply reply;
+
+    g_assert_true(wire_connection_is_quiet(self->connection));
+    g_assert_true(send_one(self, NULL));
+    g_assert_false(wire_connection_is_quiet(self->connection));
+    peer_says(self, ok_1, sizeof ok_1 - 1);
+    g_assert_true(
+        wire_connection_receive(self->connection, clock_deadline_us(SOON_US), &reply, NULL));
+    g_assert_true(wire_connection_is_quiet(self->connection));
+    peer_says(self, "x", 1);
+    g_assert_false(wire_connection_is_quiet(self->connection));
+}
+
+static void
+test_a_peer_that_hung_up_is_not_quiet(Fixture *self, gconstpointer protocol G_GNUC_UNUSED)
+{
+    shutdown(self->fd, SHUT_RDWR);
+
+    g_assert_false(wire_connection_is_quiet(self->connection));
+}
+
 static gpointer
 shut_connection(gpointer connection)
 {
@@ -325,38 +374,6 @@ test_nobody_listening_is_an_error_that_names_the_address(void)
     g_assert_error(error, CONNECTION_ERROR, CONNECTION_ERROR_CONNECT);
     g_assert_true(g_str_has_prefix(error->message, "127.0.0.1:"));
 }
-
-/* A listener whose queue is full answers no attempt: connections hang until their deadline. */
-typedef struct {
-    int listen_fd;
-    Endpoint *bound;
-    GPtrArray *queued; /* WireConnection */
-} DeafPeer;
-
-static void
-deaf_peer_init(DeafPeer *self)
-{
-    g_autoptr(Endpoint) anywhere = endpoint_new("127.0.0.1", 0);
-    gboolean is_open = TRUE;
-
-    self->listen_fd = endpoint_listen(anywhere, 0, &self->bound, NULL);
-    self->queued = g_ptr_array_new_with_free_func((GDestroyNotify) wire_connection_free);
-    while (is_open) {
-        WireConnection *connection = wire_connection_new(self->bound, WIRE_COMPACT);
-
-        is_open = wire_connection_open(connection, clock_deadline_us(AT_ONCE_US), NULL);
-        g_ptr_array_add(self->queued, connection);
-    }
-}
-
-static void
-deaf_peer_clear(DeafPeer *self)
-{
-    g_ptr_array_unref(self->queued);
-    endpoint_free(self->bound);
-    close(self->listen_fd);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DeafPeer, deaf_peer_clear)
 
 static void
 test_another_thread_ends_an_attempt_to_connect(void)
@@ -396,6 +413,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD("a-compact-call-is-one-whole-frame", WIRE_COMPACT, test_a_compact_call_is_one_whole_frame);
     ADD("a-binary-call-is-one-whole-frame", WIRE_BINARY, test_a_binary_call_is_one_whole_frame);
+    ADD("an-append-is-one-whole-frame", WIRE_COMPACT, test_an_append_is_one_whole_frame);
     ADD("many-slices-arrive-in-order", WIRE_COMPACT, test_many_slices_arrive_in_order);
     ADD("a-frame-over-the-limit-is-not-sent", WIRE_COMPACT,
         test_a_frame_over_the_limit_is_not_sent);
@@ -413,6 +431,9 @@ main(int argc, char **argv)
     ADD("a-silent-peer-is-given-up-at-the-deadline", WIRE_COMPACT,
         test_a_silent_peer_is_given_up_at_the_deadline);
     ADD("a-peer-that-hangs-up-is-noticed", WIRE_COMPACT, test_a_peer_that_hangs_up_is_noticed);
+    ADD("it-is-quiet-until-something-is-owed-said-or-over", WIRE_COMPACT,
+        test_it_is_quiet_until_something_is_owed_said_or_over);
+    ADD("a-peer-that-hung-up-is-not-quiet", WIRE_COMPACT, test_a_peer_that_hung_up_is_not_quiet);
     ADD("another-thread-ends-a-wait", WIRE_COMPACT, test_another_thread_ends_a_wait);
     g_test_add_func("/connection/nobody-listening-is-an-error-that-names-the-address",
                     test_nobody_listening_is_an_error_that_names_the_address);
