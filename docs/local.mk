@@ -1,13 +1,15 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/adding-a-part.md \
+	%D%/examples/send.c \
 	%D%/examples/send.py
 
 dist_doc_DATA = conf/reference.yaml %D%/leat.schema.json
 
 dist_man_MANS += \
 	%D%/man/leat.1 \
-	%D%/man/leat.yaml.5
+	%D%/man/leat.yaml.5 \
+	%D%/man/libleat-client.3
 
 # What the rows of all parts say, committed so that a cross build need not run what it built; a story fails while it is stale.
 options_page = $(srcdir)/%D%/man/leat.yaml.5

@@ -6,8 +6,8 @@ TEST_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE_DIR='"$(abs_top_srcdir)"'
 
 PY_LOG_COMPILER = $(PYTHON)
 SH_LOG_COMPILER = $(SHELL)
-AM_TESTS_ENVIRONMENT = CC='$(CC)' GLIB_CFLAGS='$(GLIB_CFLAGS)' PYTHON='$(PYTHON)' top_srcdir='$(top_srcdir)'; \
-	export CC GLIB_CFLAGS PYTHON top_srcdir;
+AM_TESTS_ENVIRONMENT = CC='$(CC)' GLIB_CFLAGS='$(GLIB_CFLAGS)' LEAT_CFLAGS='$(LEAT_CFLAGS)' PYTHON='$(PYTHON)' \
+	top_srcdir='$(top_srcdir)'; export CC GLIB_CFLAGS LEAT_CFLAGS PYTHON top_srcdir;
 
 # Everything that `make check` builds, without running it.
 .PHONY: check-programs

@@ -2,6 +2,7 @@
 TESTS += %D%/run.sh
 
 integration_files = \
+	%D%/client_library.py \
 	%D%/conftest.py \
 	%D%/files.py \
 	%D%/flume_api.py \
@@ -9,6 +10,7 @@ integration_files = \
 	%D%/run.sh \
 	%D%/test_adding_a_part.py \
 	%D%/test_check.py \
+	%D%/test_client_library.py \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
 	%D%/test_file_sink.py \

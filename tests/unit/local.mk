@@ -17,6 +17,7 @@ unit_tests = \
 	%D%/test_event_bytes \
 	%D%/test_event_check \
 	%D%/test_event_edit \
+	%D%/test_event_window \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
 	%D%/test_file_format \
@@ -28,6 +29,7 @@ unit_tests = \
 	%D%/test_header_interceptors \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
+	%D%/test_leat_client \
 	%D%/test_line_reader \
 	%D%/test_log \
 	%D%/test_loop \
@@ -218,6 +220,12 @@ tests_unit_test_put_race_SOURCES = \
 	$(test_select) \
 	%D%/test_put_race.c
 tests_unit_test_put_race_LDADD = $(AGENT_LIBS)
+# The library's own files; as a shared library it has a story.
+leat_client = client/event_window.c client/leat_client.c
+tests_unit_test_event_window_SOURCES = $(leat_client) %D%/test_event_window.c
+tests_unit_test_event_window_LDADD = $(CLIENT_LIBS)
+tests_unit_test_leat_client_SOURCES = $(leat_client) $(test_rpc) %D%/test_leat_client.c
+tests_unit_test_leat_client_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_client_SOURCES = $(test_rpc) %D%/test_rpc_client.c
 tests_unit_test_rpc_client_LDADD = $(CLIENT_LIBS)
 tests_unit_test_choice_SOURCES = %D%/test_choice.c
