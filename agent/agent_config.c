@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/agent_config_check.h"
+#include "agent/agent_config_sinks.h"
 #include "agent/agent_part.h"
 #include "agent/agent_route.h"
 #include "agent/builtin.h"
@@ -35,7 +36,8 @@ static const OptionSpec *const agent_tables[] = { agent_options, NULL };
 
 /* ---- sections ---- */
 
-static const char *const section_names[] = { "agent", "sources", "channels", "sinks", NULL };
+static const char *const section_names[] = { "agent", "sources",     "channels",
+                                             "sinks", "sink-groups", NULL };
 
 static void
 check_sections(const YamlNode *root, Problems *problems)
@@ -52,13 +54,16 @@ check_sections(const YamlNode *root, Problems *problems)
     }
 }
 
-/* NULL and a problem if the section is missing, empty or no mapping. */
+/* NULL and a problem if the section is missing, empty or no mapping. Sink groups may be missing. */
 static const YamlNode *
 find_section(const YamlNode *root, const char *name, ComponentKind kind, Problems *problems)
 {
     const char *kind_name = component_kind_name(kind);
+    const char *type_key = component_kind_type_key(kind);
     const YamlNode *section = yaml_node_get(root, name);
 
+    if (section == NULL && kind == COMPONENT_SINK_GROUP)
+        return NULL;
     if (section == NULL) {
         problems_add_at(problems, 0, 0, name,
                         "the section is missing; an agent needs a %s, add '%s:' with one",
@@ -71,12 +76,12 @@ find_section(const YamlNode *root, const char *name, ComponentKind kind, Problem
         return NULL;
     if (section->kind == YAML_SEQUENCE)
         problems_add(problems, agent_part_place(section), name,
-                     "a list has no names; write '%s-name: { type: ... }' for each %s", kind_name,
-                     kind_name);
+                     "a list has no names; write '%s-name: { %s: ... }' for each %s", kind_name,
+                     type_key, kind_name);
     else
         problems_add(problems, agent_part_place(section), name,
-                     "the section has no %s; write '%s-name: { type: ... }' below it", kind_name,
-                     kind_name);
+                     "the section has no %s; write '%s-name: { %s: ... }' below it", kind_name,
+                     kind_name, type_key);
     return NULL;
 }
 
@@ -151,20 +156,6 @@ agent_config_find_channel(const AgentConfig *self, const char *name, const YamlN
 }
 
 static void
-wire_sinks(AgentConfig *self, Problems *problems)
-{
-    for (guint i = 0; i < self->sinks->len; i++) {
-        Sink *sink = g_ptr_array_index(self->sinks, i);
-        g_autofree char *path = g_strconcat(sink->base.path, ".channel", NULL);
-        const YamlNode *place = yaml_node_get(sink->base.node, "channel");
-
-        if (sink->channel_name != NULL)
-            sink->channel =
-                agent_config_find_channel(self, sink->channel_name, place, path, problems);
-    }
-}
-
-static void
 wire_sources(AgentConfig *self, Problems *problems)
 {
     for (guint i = 0; i < self->sources->len; i++) {
@@ -192,6 +183,7 @@ agent_config_new(void)
     self->channels = g_ptr_array_new_with_free_func(free_part);
     self->sources = g_ptr_array_new_with_free_func(free_part);
     self->sinks = g_ptr_array_new_with_free_func(free_part);
+    self->sink_groups = g_ptr_array_new_with_free_func(free_part);
     self->interceptors = g_ptr_array_new_with_free_func(free_part);
     self->selectors = g_ptr_array_new_with_free_func(free_part);
     self->routes = g_ptr_array_new_with_free_func((GDestroyNotify) agent_route_free);
@@ -208,6 +200,7 @@ agent_config_free(AgentConfig *self)
     g_ptr_array_unref(self->selectors);
     g_ptr_array_unref(self->interceptors);
     g_ptr_array_unref(self->sinks);
+    g_ptr_array_unref(self->sink_groups);
     g_ptr_array_unref(self->channels);
     options_clear(agent_tables, self);
     g_free(self);
@@ -227,11 +220,13 @@ agent_config_from_tree(YamlNode *tree, Problems *problems)
     read_section(self->channels, root, "channels", COMPONENT_CHANNEL, problems);
     read_section(self->sinks, root, "sinks", COMPONENT_SINK, problems);
     read_section(self->sources, root, "sources", COMPONENT_SOURCE, problems);
-    wire_sinks(self, problems);
+    read_section(self->sink_groups, root, "sink-groups", COMPONENT_SINK_GROUP, problems);
+    agent_config_wire_sinks(self, problems);
     wire_sources(self, problems);
     agent_config_check(self, root, problems);
     configure_all(self->channels, problems);
     configure_all(self->sinks, problems);
+    configure_all(self->sink_groups, problems);
     configure_all(self->sources, problems);
     if (problems_count(problems) > 0)
         return NULL;

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "agent/core/sink.h"
+#include "agent/core/sink_group.h"
 #include "agent/core/source.h"
 #include "base/problems.h"
 
@@ -14,7 +15,8 @@ typedef struct {
 
     GPtrArray *channels;     /* Channel *, owned, in the order of the file */
     GPtrArray *sources;      /* Source *, owned, each with its processor */
-    GPtrArray *sinks;        /* Sink *, owned, each with its channel */
+    GPtrArray *sinks;        /* Sink *, owned, each with its channels and its group */
+    GPtrArray *sink_groups;  /* SinkGroup *, owned, each with its members */
     GPtrArray *interceptors; /* Interceptor *, owned */
     GPtrArray *selectors;    /* Selector *, owned */
     GPtrArray *routes;       /* AgentRoute *, owned, one for each source in the same order */

@@ -3,6 +3,7 @@
 
 #include <gio/gio.h>
 
+#include "agent/agent_config_sinks.h"
 #include "agent/agent_part.h"
 #include "agent/agent_route.h"
 #include "base/quantity.h"
@@ -172,6 +173,17 @@ name_channels_of_sources(NamedChannels *self, const AgentConfig *config)
     }
 }
 
+static void
+name_channels_of_dead_letters(NamedChannels *self, const AgentConfig *config)
+{
+    for (guint i = 0; i < config->sinks->len; i++) {
+        const Sink *sink = g_ptr_array_index(config->sinks, i);
+
+        if (sink->dead_letter_name != NULL)
+            name_channel(self, sink->dead_letter_name);
+    }
+}
+
 static gboolean
 is_at_loose_end(const NamedChannels *named, const Channel *channel)
 {
@@ -189,6 +201,7 @@ check_loose_ends(const AgentConfig *self, const YamlNode *root, Problems *proble
 
     name_channels_of_sinks(&read, self);
     name_channels_of_sources(&fed, self);
+    name_channels_of_dead_letters(&fed, self);
     for (guint i = 0; i < self->channels->len; i++) {
         const Channel *channel = g_ptr_array_index(self->channels, i);
         const YamlNode *place = agent_part_place(channel->base.node);
@@ -200,8 +213,8 @@ check_loose_ends(const AgentConfig *self, const YamlNode *root, Problems *proble
         /* One that keeps its content may still have some to deliver. */
         if (is_at_loose_end(&fed, channel) && !channel_is_durable(channel))
             problems_add(problems, place, channel->base.path,
-                         "no source writes to this channel; name it in the 'channels' of one or "
-                         "remove it");
+                         "no source writes to this channel; name it in the 'channels' of one, or "
+                         "as the 'dead-letter' of a sink, or remove it");
     }
 }
 
@@ -212,5 +225,6 @@ agent_config_check(const AgentConfig *self, const YamlNode *root, Problems *prob
         check_address(self, i, problems);
     for (guint i = 0; i < self->routes->len; i++)
         check_fits(g_ptr_array_index(self->routes, i), problems);
+    agent_config_check_dead_letters(self, problems);
     check_loose_ends(self, root, problems);
 }

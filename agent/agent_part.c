@@ -31,6 +31,7 @@ static const ComponentType *const unknown_types[N_COMPONENT_KINDS] = {
     [COMPONENT_SELECTOR] = &unknown_selector.base,
     [COMPONENT_CHANNEL] = &unknown_channel.base,
     [COMPONENT_SINK] = &unknown_sink.base,
+    [COMPONENT_SINK_GROUP] = &load_balance_sink_group,
 };
 
 const YamlNode *
@@ -43,10 +44,11 @@ agent_part_place(const YamlNode *node)
 static const ComponentType *
 read_type(ComponentKind kind, const char *path, const YamlNode *node, Problems *problems)
 {
-    const YamlNode *written = yaml_node_get(node, "type");
+    const char *key = component_kind_type_key(kind);
+    const YamlNode *written = yaml_node_get(node, key);
     g_autofree const char **names = builtin_type_names(kind);
     g_autofree char *plural = g_strdup_printf("%s types", component_kind_name(kind));
-    g_autofree char *type_path = g_strconcat(path, ".type", NULL);
+    g_autofree char *type_path = g_strconcat(path, ".", key, NULL);
     g_autofree char *remedy = NULL;
     const ComponentType *type;
 
@@ -57,15 +59,15 @@ read_type(ComponentKind kind, const char *path, const YamlNode *node, Problems *
     if (written == NULL || written->kind != YAML_SCALAR || yaml_node_is_empty(written)) {
         remedy = suggestion_list(names, plural);
         problems_add(problems, written != NULL ? written : agent_part_place(node), path,
-                     "the type is missing; add 'type: ...', %s", remedy);
+                     "the %s is missing; add '%s: ...', %s", key, key, remedy);
         return NULL;
     }
     type = builtin_find(kind, written->text);
     if (type != NULL)
         return type;
     remedy = suggestion_for(written->text, names, plural);
-    problems_add(problems, written, type_path, "there is no %s of type '%s'; %s",
-                 component_kind_name(kind), written->text, remedy);
+    problems_add(problems, written, type_path, "there is no %s of %s '%s'; %s",
+                 component_kind_name(kind), key, written->text, remedy);
     return NULL;
 }
 
@@ -81,15 +83,17 @@ has_row(const OptionSpec *rows, const char *name)
 /* What is for the part to read: all but the type, which no row describes, and of an unknown type
  * the options of its kind. (transfer container) */
 static GPtrArray *
-children_to_read(const YamlNode *node, const OptionSpec *kind_rows, gboolean kind_only)
+children_to_read(const YamlNode *node, ComponentKind kind, gboolean kind_only)
 {
+    const OptionSpec *kind_rows = builtin_kind_options(kind);
+    const char *type_key = component_kind_type_key(kind);
     GPtrArray *children = g_ptr_array_new();
 
     for (guint i = 0; i < node->children->len; i++) {
         YamlNode *value = g_ptr_array_index(node->children, i);
 
         if (kind_only ? has_row(kind_rows, value->key->text)
-                      : strcmp(value->key->text, "type") != 0)
+                      : strcmp(value->key->text, type_key) != 0)
             g_ptr_array_add(children, value);
     }
     return children;
@@ -101,7 +105,7 @@ part_from_mapping(ComponentKind kind, const char *name, const char *path, const 
 {
     const ComponentType *type = read_type(kind, path, node, problems);
     const OptionSpec *kind_rows = builtin_kind_options(kind);
-    g_autoptr(GPtrArray) children = children_to_read(node, kind_rows, type == NULL);
+    g_autoptr(GPtrArray) children = children_to_read(node, kind, type == NULL);
     YamlNode to_read = *node;
     Component *self;
 
@@ -122,9 +126,9 @@ report_no_mapping(ComponentKind kind, const char *path, const YamlNode *node, Pr
     if (node->kind == YAML_SCALAR)
         type = builtin_find(kind, node->text);
     problems_add(problems, agent_part_place(node), path,
-                 "%s %s is a mapping of options; write '{ type: %s }' with its options",
+                 "%s %s is a mapping of options; write '{ %s: %s }' with its options",
                  kind == COMPONENT_INTERCEPTOR ? "an" : "a", component_kind_name(kind),
-                 type != NULL ? type->name : "...");
+                 component_kind_type_key(kind), type != NULL ? type->name : "...");
 }
 
 Component *
@@ -135,6 +139,18 @@ agent_part_new(ComponentKind kind, const char *name, const char *path, const Yam
         return part_from_mapping(kind, name, path, node, problems);
     report_no_mapping(kind, path, node, problems);
     return NULL;
+}
+
+const YamlNode *
+agent_part_place_of_item(const Component *part, const char *option, guint index)
+{
+    const YamlNode *list = yaml_node_get(part->node, option);
+
+    if (list == NULL)
+        return agent_part_place(part->node);
+    if (list->kind == YAML_SEQUENCE && index < list->children->len)
+        return g_ptr_array_index(list->children, index);
+    return list;
 }
 
 Component *

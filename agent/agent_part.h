@@ -15,3 +15,5 @@ Component *agent_part_new_default_selector(const char *name, const char *path, P
 
 /* Where a problem with a part as a whole is shown: at its name. */
 const YamlNode *agent_part_place(const YamlNode *node);
+/* The item of a list of names as it stands in the file. */
+const YamlNode *agent_part_place_of_item(const Component *part, const char *option, guint index);

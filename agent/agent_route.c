@@ -7,26 +7,13 @@
 
 /* ---- channels ---- */
 
-/* The item of a list of names as it stands in the file. */
-static const YamlNode *
-place_of_item(const Component *source, const char *option, guint index)
-{
-    const YamlNode *list = yaml_node_get(source->node, option);
-
-    if (list == NULL)
-        return agent_part_place(source->node);
-    if (list->kind == YAML_SEQUENCE && index < list->children->len)
-        return g_ptr_array_index(list->children, index);
-    return list;
-}
-
 /* One name of a list: unknown ones and repetitions are left out. */
 static void
 add_channel(AgentRoute *self, const AgentConfig *config, const char *option, guint index,
             const char *name, Problems *problems)
 {
     const Component *source = &self->source->base;
-    const YamlNode *place = place_of_item(source, option, index);
+    const YamlNode *place = agent_part_place_of_item(source, option, index);
     g_autofree char *path = g_strdup_printf("%s.%s[%u]", source->path, option, index);
     Channel *channel = agent_config_find_channel(config, name, place, path, problems);
     guint position;

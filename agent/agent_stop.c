@@ -20,16 +20,59 @@ stop_sources(GPtrArray *runners, gint64 answer_deadline_us, gint64 deadline_us)
         source_runner_finish_stop(g_ptr_array_index(runners, i));
 }
 
+/* Sinks in the order in which they end: one that may still reject events goes before those that
+ * take its dead letters. */
+typedef struct {
+    const GPtrArray *sinks;
+    const GPtrArray *runners;
+    GHashTable *feeders; /* channel -> how many sinks that have not ended feed it */
+    gboolean *told;
+} Ending;
+
+static void
+count_feeder(Ending *self, const Sink *sink, gint change)
+{
+    gint n_feeders = GPOINTER_TO_INT(g_hash_table_lookup(self->feeders, sink->dead_letter));
+
+    if (sink->dead_letter != NULL)
+        g_hash_table_insert(self->feeders, sink->dead_letter, GINT_TO_POINTER(n_feeders + change));
+}
+
+/* FALSE when all sinks have been told. */
+static gboolean
+finish_unfed_sinks(Ending *self, gint64 deadline_us)
+{
+    g_autoptr(GArray) now = g_array_new(FALSE, FALSE, sizeof(guint));
+
+    for (guint i = 0; i < self->sinks->len; i++) {
+        const Sink *sink = g_ptr_array_index(self->sinks, i);
+
+        if (self->told[i] || g_hash_table_lookup(self->feeders, sink->channel) != NULL)
+            continue;
+        self->told[i] = TRUE;
+        g_array_append_val(now, i);
+        sink_runner_finish(g_ptr_array_index(self->runners, i), !channel_is_durable(sink->channel));
+    }
+    for (guint i = 0; i < now->len; i++) {
+        guint index = g_array_index(now, guint, i);
+
+        sink_runner_wait(g_ptr_array_index(self->runners, index), deadline_us);
+        count_feeder(self, g_ptr_array_index(self->sinks, index), -1);
+    }
+    return now->len > 0;
+}
+
 static void
 stop_sinks(GPtrArray *runners, const GPtrArray *sinks, gint64 deadline_us)
 {
-    for (guint i = 0; i < runners->len; i++) {
-        const Sink *sink = g_ptr_array_index(sinks, i);
+    g_autoptr(GHashTable) feeders = g_hash_table_new(NULL, NULL);
+    g_autofree gboolean *told = g_new0(gboolean, sinks->len);
+    Ending ending = { sinks, runners, feeders, told };
 
-        sink_runner_finish(g_ptr_array_index(runners, i), !channel_is_durable(sink->channel));
-    }
-    for (guint i = 0; i < runners->len; i++)
-        sink_runner_wait(g_ptr_array_index(runners, i), deadline_us);
+    for (guint i = 0; i < sinks->len; i++)
+        count_feeder(&ending, g_ptr_array_index(sinks, i), 1);
+    while (finish_unfed_sinks(&ending, deadline_us))
+        ;
     for (guint i = 0; i < runners->len; i++)
         sink_runner_interrupt(g_ptr_array_index(runners, i));
 }

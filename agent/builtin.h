@@ -5,6 +5,7 @@
 #include "agent/core/interceptor.h"
 #include "agent/core/selector.h"
 #include "agent/core/sink.h"
+#include "agent/core/sink_group.h"
 #include "agent/core/source.h"
 
 #define BUILTIN_SOURCES(X) \

@@ -6,6 +6,8 @@ libagent_a_SOURCES = \
 	%D%/agent_config.h \
 	%D%/agent_config_check.c \
 	%D%/agent_config_check.h \
+	%D%/agent_config_sinks.c \
+	%D%/agent_config_sinks.h \
 	%D%/agent_part.c \
 	%D%/agent_part.h \
 	%D%/agent_process.c \
@@ -48,6 +50,8 @@ libagent_a_SOURCES = \
 	%D%/core/component.h \
 	%D%/core/component_report.c \
 	%D%/core/component_report.h \
+	%D%/core/dead_letter.c \
+	%D%/core/dead_letter.h \
 	%D%/core/event_edit.c \
 	%D%/core/event_edit.h \
 	%D%/core/interceptor.h \
@@ -63,8 +67,16 @@ libagent_a_SOURCES = \
 	%D%/core/selector.h \
 	%D%/core/sink.c \
 	%D%/core/sink.h \
+	%D%/core/sink_group.c \
+	%D%/core/sink_group.h \
+	%D%/core/sink_leases.c \
+	%D%/core/sink_leases.h \
 	%D%/core/sink_runner.c \
 	%D%/core/sink_runner.h \
+	%D%/core/sink_search.c \
+	%D%/core/sink_search.h \
+	%D%/core/sink_worker.c \
+	%D%/core/sink_worker.h \
 	%D%/core/source.c \
 	%D%/core/source.h \
 	%D%/core/source_put.c \

@@ -40,6 +40,20 @@ append_source_edges(GString *dot, const AgentRoute *route)
     }
 }
 
+static void
+append_group(GString *dot, const SinkGroup *group)
+{
+    const Component *component = (const Component *) group;
+    const GPtrArray *members = sink_group_members(group);
+
+    g_string_append_printf(dot, "  subgraph \"cluster %s\" {\n    label=\"%s, %s\";\n",
+                           component->path, component->name, component->type->name);
+    for (guint rank = 0; rank < members->len; rank++)
+        g_string_append_printf(dot, "    \"%s\";\n",
+                               ((const Sink *) g_ptr_array_index(members, rank))->base.path);
+    g_string_append(dot, "  }\n");
+}
+
 char *
 agent_config_to_dot(const AgentConfig *self)
 {
@@ -63,6 +77,8 @@ agent_config_to_dot(const AgentConfig *self)
 
         append_node(dot, &sink->base, "box", topology_label_of_sink(sink));
     }
+    for (guint i = 0; i < self->sink_groups->len; i++)
+        append_group(dot, g_ptr_array_index(self->sink_groups, i));
     for (guint i = 0; i < self->routes->len; i++)
         append_source_edges(dot, g_ptr_array_index(self->routes, i));
     for (guint i = 0; i < self->sinks->len; i++) {
@@ -70,6 +86,10 @@ agent_config_to_dot(const AgentConfig *self)
 
         g_string_append_printf(dot, "  \"%s\" -> \"%s\";\n", sink->channel->base.path,
                                sink->base.path);
+        if (sink->dead_letter != NULL)
+            g_string_append_printf(dot,
+                                   "  \"%s\" -> \"%s\" [style=dotted, label=\"dead letters\"];\n",
+                                   sink->base.path, sink->dead_letter->base.path);
     }
     g_string_append(dot, "}\n");
     return g_string_free(dot, FALSE);

@@ -168,8 +168,11 @@ list_in_words(const AgentConfig *config)
     for (guint i = 0; i < config->sinks->len; i++) {
         const Sink *sink = g_ptr_array_index(config->sinks, i);
 
-        g_string_append_printf(text, "sink %s takes events from %s\n", sink->base.name,
-                               sink->channel->base.name);
+        g_string_append_printf(text, "sink %s takes events from %s%s%s%s%s\n", sink->base.name,
+                               sink->channel->base.name, sink->group != NULL ? ", in group " : "",
+                               sink->group != NULL ? ((const Component *) sink->group)->name : "",
+                               sink->dead_letter != NULL ? ", dead letters to " : "",
+                               sink->dead_letter != NULL ? sink->dead_letter->base.name : "");
     }
     return g_string_free(text, FALSE);
 }

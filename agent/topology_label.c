@@ -133,5 +133,18 @@ topology_label_of_channel(const Channel *channel)
 GPtrArray *
 topology_label_of_sink(const Sink *sink)
 {
-    return label_new(&sink->base);
+    GPtrArray *lines = label_new(&sink->base);
+
+    if (sink->group != NULL) {
+        const Component *group = (const Component *) sink->group;
+        g_autofree char *text = g_strdup_printf("%s group %s", group->type->name, group->name);
+
+        add_line(lines, text);
+    }
+    if (sink->dead_letter != NULL) {
+        g_autofree char *text = g_strconcat("dead letters to ", sink->dead_letter->base.name, NULL);
+
+        add_line(lines, text);
+    }
+    return lines;
 }

@@ -104,7 +104,8 @@ static int
 describe_kind(ComponentKind kind)
 {
     g_autofree char *options =
-        g_strdup_printf("Options of every %s, besides its type", component_kind_name(kind));
+        g_strdup_printf("Options of every %s, besides its %s", component_kind_name(kind),
+                        component_kind_type_key(kind));
     g_autofree char *metrics = g_strdup_printf("Metrics of every %s", component_kind_name(kind));
 
     printf("%s: %s %s\n\nTypes:\n", component_kind_name(kind), describe_section_of_kind(kind),
@@ -277,7 +278,8 @@ const Command describe_command = {
     .details =
         "Without an argument: every part, a line each. With a KIND (source, interceptor, "
         "selector,\n"
-        "channel, sink, agent): what all parts of the kind share. With KIND/TYPE: every option of\n"
+        "channel, sink, sink-group, agent): what all parts of the kind share. With KIND/TYPE: "
+        "every option of\n"
         "that part with its kind, range and default, and every metric.\n"
         "\n"
         "--all writes everything: as a commented configuration (yaml), as a JSON schema that lets\n"

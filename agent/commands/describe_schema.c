@@ -22,7 +22,10 @@ write_type_definition(JsonWriter *json, ComponentKind kind, const ComponentType 
     const char *const words[] = { type->name, NULL };
     /* The row that no table has: it tells one part from another. */
     const OptionSpec type_rows[] = {
-        { .name = "type", .kind = OPTION_CHOICE, .choices = words, .help = type->summary },
+        { .name = component_kind_type_key(kind),
+          .kind = OPTION_CHOICE,
+          .choices = words,
+          .help = type->summary },
         { 0 },
     };
     const OptionSpec *tables[4] = { type_rows };
@@ -48,12 +51,12 @@ write_condition(JsonWriter *json, ComponentKind kind, const ComponentType *type)
     json_open(json, NULL, '{');
     json_open(json, "if", '{');
     json_open(json, "properties", '{');
-    json_open(json, "type", '{');
+    json_open(json, component_kind_type_key(kind), '{');
     schema_write_enum(json, words);
     json_close(json, '}');
     json_close(json, '}');
     json_open(json, "required", '[');
-    json_text(json, NULL, "type");
+    json_text(json, NULL, component_kind_type_key(kind));
     json_close(json, ']');
     json_close(json, '}');
     json_open(json, "then", '{');
@@ -71,13 +74,13 @@ write_kind_definition(JsonWriter *json, ComponentKind kind)
     json_open(json, component_kind_name(kind), '{');
     json_text(json, "type", "object");
     json_open(json, "properties", '{');
-    json_open(json, "type", '{');
+    json_open(json, component_kind_type_key(kind), '{');
     schema_write_words(json, names);
     json_close(json, '}');
     json_close(json, '}');
     json_open(json, "required", '[');
     if (kind != COMPONENT_SELECTOR)
-        json_text(json, NULL, "type");
+        json_text(json, NULL, component_kind_type_key(kind));
     json_close(json, ']');
     json_open(json, "allOf", '[');
     for (const ComponentType *const *type = builtin_types(kind); *type != NULL; type++)
@@ -119,7 +122,9 @@ write_agent_definition(JsonWriter *json)
 static void
 write_root(JsonWriter *json)
 {
-    static const ComponentKind sections[] = { COMPONENT_SOURCE, COMPONENT_CHANNEL, COMPONENT_SINK };
+    /* The last one need not be there. */
+    static const ComponentKind sections[] = { COMPONENT_SOURCE, COMPONENT_CHANNEL, COMPONENT_SINK,
+                                              COMPONENT_SINK_GROUP };
 
     json_text(json, "$schema", DIALECT);
     json_text(json, "title", "Configuration of a leat agent");
@@ -132,7 +137,7 @@ write_root(JsonWriter *json)
         write_section(json, sections[i]);
     json_close(json, '}');
     json_open(json, "required", '[');
-    for (guint i = 0; i < G_N_ELEMENTS(sections); i++)
+    for (guint i = 0; i < G_N_ELEMENTS(sections) - 1; i++)
         json_text(json, NULL, describe_section_of_kind(sections[i]));
     json_close(json, ']');
     json_bool(json, "additionalProperties", FALSE);

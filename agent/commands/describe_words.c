@@ -7,7 +7,7 @@ describe_section_of_kind(ComponentKind kind)
     static const char *const sections[N_COMPONENT_KINDS] = {
         [COMPONENT_SOURCE] = "sources",     [COMPONENT_INTERCEPTOR] = "interceptors",
         [COMPONENT_SELECTOR] = "selectors", [COMPONENT_CHANNEL] = "channels",
-        [COMPONENT_SINK] = "sinks",
+        [COMPONENT_SINK] = "sinks",         [COMPONENT_SINK_GROUP] = "sink-groups",
     };
 
     return sections[kind];
@@ -22,6 +22,7 @@ describe_purpose_of_kind(ComponentKind kind)
         [COMPONENT_SELECTOR] = "say into which channels of its source an event goes",
         [COMPONENT_CHANNEL] = "hold events between a source and a sink",
         [COMPONENT_SINK] = "take events from a channel and deliver them",
+        [COMPONENT_SINK_GROUP] = "say which of several sinks delivers next",
     };
 
     return purposes[kind];

@@ -14,6 +14,9 @@
 #define BUFFER "buffer"
 #define AUDIT "audit"
 
+/* The examples in the rows of sink groups refer to the first two. */
+static const char *const member_names[] = { "first", "second", "third", "fourth" };
+
 static const char introduction[] =
     "# reference.yaml - every part of leat, with every option, its default and what it does.\n"
     "#\n"
@@ -170,7 +173,7 @@ append_part(GString *yaml, ComponentKind kind, const char *name, const Component
     append_heading(yaml, 2, type->name, type->summary);
     g_string_append_printf(yaml, "  %s:\n", name);
     append_comment(yaml, 4, note);
-    g_string_append_printf(yaml, "    type: %s\n", type->name);
+    g_string_append_printf(yaml, "    %s: %s\n", component_kind_type_key(kind), type->name);
     append_required(yaml, 4, builtin_kind_options(kind), link, value);
     append_rows(yaml, 4, type->options);
 }
@@ -182,7 +185,8 @@ append_first_part(GString *yaml, ComponentKind kind, const char *name, const Com
     g_autofree char *every = g_strdup_printf("Options of every %s:", component_kind_name(kind));
 
     append_heading(yaml, 2, type->name, type->summary);
-    g_string_append_printf(yaml, "  %s:\n    type: %s\n", name, type->name);
+    g_string_append_printf(yaml, "  %s:\n    %s: %s\n", name, component_kind_type_key(kind),
+                           type->name);
     append_rows(yaml, 4, type->options);
     g_string_append_c(yaml, '\n');
     append_comment(yaml, 4, every);
@@ -274,6 +278,23 @@ append_sinks(GString *yaml)
     for (guint i = 1; types[i] != NULL; i++)
         append_part(yaml, COMPONENT_SINK, types[i]->name, types[i], "channel",
                     g_ptr_array_index(names, i % names->len));
+    g_string_append_c(yaml, '\n');
+    append_comment(yaml, 2, "Members of the groups below.");
+    for (guint i = 0; i < G_N_ELEMENTS(member_names); i++)
+        g_string_append_printf(yaml, "  %s: { type: null, channel: " BUFFER " }\n",
+                               member_names[i]);
+}
+
+static void
+append_sink_groups(GString *yaml)
+{
+    const ComponentType *const *types = builtin_types(COMPONENT_SINK_GROUP);
+
+    g_string_append(yaml, "\nsink-groups:");
+    append_first_part(yaml, COMPONENT_SINK_GROUP, types[0]->name, types[0]);
+    for (guint i = 1; types[i] != NULL; i++)
+        append_part(yaml, COMPONENT_SINK_GROUP, types[i]->name, types[i], "sinks",
+                    "[third, fourth]");
 }
 
 char *
@@ -285,5 +306,6 @@ describe_as_yaml(void)
     append_sources(yaml);
     append_channels(yaml);
     append_sinks(yaml);
+    append_sink_groups(yaml);
     return g_string_free(yaml, FALSE);
 }

@@ -15,10 +15,16 @@ component_kind_name(ComponentKind kind)
     static const char *const names[N_COMPONENT_KINDS] = {
         [COMPONENT_SOURCE] = "source",     [COMPONENT_INTERCEPTOR] = "interceptor",
         [COMPONENT_SELECTOR] = "selector", [COMPONENT_CHANNEL] = "channel",
-        [COMPONENT_SINK] = "sink",
+        [COMPONENT_SINK] = "sink",         [COMPONENT_SINK_GROUP] = "sink-group",
     };
 
     return names[kind];
+}
+
+const char *
+component_kind_type_key(ComponentKind kind)
+{
+    return kind == COMPONENT_SINK_GROUP ? "processor" : "type";
 }
 
 static void

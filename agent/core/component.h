@@ -14,10 +14,13 @@ typedef enum {
     COMPONENT_SELECTOR,
     COMPONENT_CHANNEL,
     COMPONENT_SINK,
+    COMPONENT_SINK_GROUP,
     N_COMPONENT_KINDS,
 } ComponentKind;
 
 const char *component_kind_name(ComponentKind kind); /* "source" */
+/* The key of a mapping that names a part's type: "type", but "processor" of sink groups. */
+const char *component_kind_type_key(ComponentKind kind);
 
 typedef struct Component Component;
 

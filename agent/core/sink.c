@@ -42,6 +42,11 @@ const OptionSpec sink_options[] = {
       .fallback = "30s",
       .min = 1000,
       .help = "Give up an attempt that has not ended after this time, and try again." },
+    { .name = "dead-letter",
+      OPTION_AT(STRING, Sink, dead_letter_name),
+      .example = "audit",
+      .help = "Channel for events that the destination never takes, with headers leat.error and "
+              "leat.sink added; without one they are counted and logged." },
     { 0 },
 };
 
@@ -54,6 +59,9 @@ const MetricSpec sink_metrics[N_SINK_METRICS + 1] = {
                                 .flume = "EventDrainSuccessCount" },
     [SINK_EVENTS_REJECTED] = { .name = "leat_sink_events_rejected_total",
                                .help = "Events that no retry could deliver." },
+    [SINK_EVENTS_DEAD_LETTERED] = { .name = "leat_sink_events_dead_lettered_total",
+                                    .help = "Those of them that went into the dead-letter "
+                                            "channel." },
     [SINK_BATCHES_COMPLETE] = { .name = "leat_sink_batches_complete_total",
                                 .help = "Batches taken that held batch-size events.",
                                 .flume = "BatchCompleteCount" },

@@ -6,6 +6,7 @@
 
 #include "agent/core/channel.h"
 #include "agent/core/component.h"
+#include "agent/core/sink_group.h"
 #include "base/batch.h"
 
 #define SINK_ERROR (sink_error_quark())
@@ -31,18 +32,33 @@ typedef struct {
 typedef enum {
     DELIVERED,         /* all of it */
     DELIVERY_RETRY,    /* what follows the first ret_done: the destination is in trouble */
+    DELIVERY_REFUSED,  /* the same, but it was there and did not take it: for one event's sake, it
+                          may be */
     DELIVERY_REJECTED, /* the event behind the first ret_done can never be delivered, locally
                           certain */
 } Verdict;
+
+/* Who answered, a bit for each destination that the sink has. */
+typedef struct {
+    guint64 acknowledged;
+    guint64 refused;
+} AnsweredBy;
 
 typedef struct {
     ComponentType base;
 
     /* ret_done: leading events that the destination has acknowledged, written always; the runner
-     * commits those. error is set unless DELIVERED. */
+     * commits those. error is set unless DELIVERED. Nothing is under way when it returns. */
     Verdict (*deliver)(Sink *self, const Delivery *delivery, guint *ret_done, GError **error);
-    /* Any thread, returns at once: a running deliver ends soon with DELIVERY_RETRY. May be NULL if
-     * deliver never waits. */
+    /* A sink that pipelines has these three instead. What is submitted stays valid until it is
+     * collected; the oldest is collected first, by deadline_us or given up, and as of deliver. */
+    guint (*room)(Sink *self); /* how many more it is worth to submit; none under way: at least 1 */
+    void (*submit)(Sink *self, const Delivery *delivery);
+    Verdict (*collect)(Sink *self, gint64 deadline_us, guint *ret_done, GError **error);
+    /* Of the delivery that ended last. NULL: the sink has one destination. */
+    AnsweredBy (*answered_by)(Sink *self);
+    /* Any thread, returns at once: a running deliver or collect ends soon with DELIVERY_RETRY. May
+     * be NULL if they never wait. */
     void (*interrupt)(Sink *self);
     /* Work of its own that is due at a time (rolling a file, closing an idle one): the runner calls
      * tick on the sink's thread when it has come, whether there are events or not. NULL: none. */
@@ -59,7 +75,13 @@ struct Sink {
     gint64 backoff_us;
     gint64 max_backoff_us;
     gint64 deliver_timeout_us;
-    Channel *channel; /* wired by the configuration */
+    char *dead_letter_name;
+
+    /* Wired by the configuration. */
+    Channel *channel;
+    Channel *dead_letter; /* NULL: none */
+    SinkGroup *group;     /* NULL: none */
+    guint rank;           /* in the group */
 };
 
 static inline const SinkType *
@@ -72,9 +94,10 @@ typedef enum {
     SINK_DELIVERY_ATTEMPTS, /* events */
     SINK_EVENTS_DELIVERED,
     SINK_EVENTS_REJECTED,
-    SINK_BATCHES_COMPLETE,  /* leases of batch-size events */
-    SINK_BATCHES_UNDERFLOW, /* smaller ones */
-    SINK_BATCHES_EMPTY,     /* takes that found nothing */
+    SINK_EVENTS_DEAD_LETTERED, /* rejected ones */
+    SINK_BATCHES_COMPLETE,     /* leases of batch-size events */
+    SINK_BATCHES_UNDERFLOW,    /* smaller ones */
+    SINK_BATCHES_EMPTY,        /* takes that found nothing */
     SINK_BATCHES_RETRIED,
     SINK_CONNECTIONS_CREATED,
     SINK_CONNECTIONS_CLOSED,

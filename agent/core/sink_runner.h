@@ -1,5 +1,4 @@
-/* sink_runner.h - the thread of one sink: takes leases, delivers, commits, retries with back-off.
- */
+/* sink_runner.h - the thread of one sink: back-off, ticks, and the ways to stop. */
 #pragma once
 
 #include "agent/core/sink.h"
@@ -11,9 +10,8 @@ gboolean sink_runner_start(SinkRunner *self, GError **error);
 /* Stop in three steps: finish, wait, interrupt. None does anything to a runner that does not run.
  *
  * drain: attempts what is in the channel until it is empty, nobody else's lease of it is open, or
- * interrupt comes; back-off is cut to SINK_DRAIN_BACKOFF_US. Without drain: one last attempt, at
+ * interrupt comes; back-off is cut to a tenth of a second. Without drain: one last attempt, at
  * once, and the rest stays in the channel. */
-#define SINK_DRAIN_BACKOFF_US (100 * 1000)
 void sink_runner_finish(SinkRunner *self, gboolean drain);
 gboolean sink_runner_wait(SinkRunner *self, gint64 deadline_us); /* FALSE: still running */
 /* Interrupts the sink, rolls back; returns when the thread has ended. */

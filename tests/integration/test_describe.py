@@ -59,7 +59,7 @@ def test_the_reference_has_every_option_and_is_valid(tmp_path):
     assert check(path).returncode == 0, check(path).stderr
     for topic in topics():
         name = topic.split("/")[1]
-        assert re.search(rf"^ +(- )?type: {name}$", text, re.M), topic
+        assert re.search(rf"^ +(- )?(type|processor): {name}$", text, re.M), topic
         for option in re.findall(r"^  ([\w-]+) \(", describe(topic).split("Options of every")[0], re.M):
             assert option.startswith("leat_") or re.search(rf"^ +#?{option}: ", text, re.M), option
 

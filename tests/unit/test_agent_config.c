@@ -216,7 +216,7 @@ static const BadFile bad_files[] = {
       "agent.yaml:5:3: channels.spare: no sink reads this channel; add one with 'channel: spare' "
       "or remove it\n"
       "agent.yaml:5:3: channels.spare: no source writes to this channel; name it in the "
-      "'channels' of one or remove it\n" },
+      "'channels' of one, or as the 'dead-letter' of a sink, or remove it\n" },
     { "a_misspelt_channel_is_one_problem",
       "sources:\n  numbers: { type: sequence, channels: [bufer] }\n" CHANNELS
       "sinks:\n  out: { type: null, channel: bufffer }\n",
