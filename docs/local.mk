@@ -1,8 +1,13 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/adding-a-part.md \
+	%D%/clients.md \
+	%D%/examples/SendFlume.java \
+	%D%/examples/SendThrift.java \
 	%D%/examples/send.c \
-	%D%/examples/send.py
+	%D%/examples/send.cpp \
+	%D%/examples/send.py \
+	%D%/flume-differences.md
 
 dist_doc_DATA = conf/reference.yaml %D%/leat.schema.json
 

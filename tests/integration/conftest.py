@@ -1,4 +1,6 @@
 """conftest.py - fixtures of the stories: agents that are stopped, whatever happens, and whose logs show on failure."""
+import json
+
 import pytest
 
 import leat as leat_module
@@ -29,3 +31,33 @@ def leat(tmp_path):
             if agent.is_running:
                 agent.kill()
             print(f"---- log of {agent.folder.name}\n{agent.log_text()}")
+
+
+def collector_config(folder):
+    return {
+        "agent": {"http": "off"},
+        "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
+        "channels": {"buffer": {"type": "memory"}},
+        "sinks": {"files": {"type": "file", "channel": "buffer", "directory": str(folder), "format": "json"}},
+    }
+
+
+def read_records(folder):
+    lines = (line for path in sorted(folder.iterdir()) for line in path.read_text(encoding="utf-8").splitlines(True))
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+@pytest.fixture
+def collector(leat, tmp_path):
+    """A function that starts an agent which writes what it gets: its records() are the events written so far."""
+    folders = []
+
+    def make():
+        folder = tmp_path / f"events-{len(folders)}"
+        folder.mkdir()
+        folders.append(folder)
+        agent = leat(collector_config(folder))
+        agent.records = lambda: read_records(folder)
+        return agent
+
+    return make

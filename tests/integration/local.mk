@@ -13,6 +13,7 @@ integration_files = \
 	%D%/test_client_library.py \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
+	%D%/test_examples.py \
 	%D%/test_file_sink.py \
 	%D%/test_file_sink_outage.py \
 	%D%/test_lifecycle.py \

@@ -1,5 +1,4 @@
 """test_client_library.py - the client library, installed: what it shows, what it needs, and programs that send with it."""
-import json
 import re
 import shutil
 import subprocess
@@ -64,32 +63,13 @@ def test_the_header_passes_strict_compilers(installed, tmp_path, language):  # n
 
 # ---- programs ----
 
-def config(folder):
-    return {
-        "agent": {"http": "off"},
-        "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
-        "channels": {"buffer": {"type": "memory"}},
-        "sinks": {"files": {"type": "file", "channel": "buffer", "directory": str(folder), "format": "json"}},
-    }
-
-
-@pytest.fixture
-def collector(leat, tmp_path):
-    """Makes an agent; its `records` are the events that it has written so far."""
-    def make():
-        folder = tmp_path / f"events-{len(list(tmp_path.iterdir()))}"
-        folder.mkdir()
-        agent = leat(config(folder))
-        agent.records = lambda: [json.loads(line) for path in folder.iterdir()
-                                 for line in path.read_text(errors="replace").splitlines(True) if line.endswith("\n")]
-        return agent
-
-    return make
-
-
 @pytest.fixture(scope="session")
 def example(installed, tmp_path_factory):  # noqa: F811
     return installed.compile(EXAMPLE, tmp_path_factory.mktemp("example") / "send")
+
+
+def test_the_manual_and_the_page_about_clients_show_one_program(installed):  # noqa: F811
+    assert f"```c\n{manual_example(installed.manual)}```\n" in (TREE / "docs" / "clients.md").read_text()
 
 
 def test_the_program_of_the_manual_sends_its_batch(installed, collector, tmp_path):  # noqa: F811

@@ -1,4 +1,4 @@
-"""conftest.py - the `leat` fixture of the stories, for these too."""
+"""conftest.py - the fixtures of the stories, for these too."""
 import importlib.util
 import pathlib
 import sys
@@ -9,3 +9,4 @@ _spec = importlib.util.spec_from_file_location("stories_conftest", STORIES / "co
 _stories = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_stories)
 leat = _stories.leat
+collector = _stories.collector

@@ -1,8 +1,10 @@
 # Real programs of others against leat. Not part of `make check`: they may need the network, once.
 EXTRA_DIST += \
 	%D%/conftest.py \
+	%D%/flume_jars.py \
 	%D%/java/FlumeSender.java \
 	%D%/java/pom.xml \
+	%D%/test_examples.py \
 	%D%/test_flume_client.py
 
 # What is skipped is named at the end, with the reason.

@@ -1,40 +1,17 @@
 """test_flume_client.py - the real Java RpcClient of Apache Flume sends to leat, and every event arrives as it was.
 
-Its jars are fetched once, into a cache outside the tree. Without Java, Maven or the jars the stories are skipped, which shows
-in the last lines of the run.
+Without Java, Maven or the network the stories are skipped, which shows in the last lines of the run.
 """
 import base64
 import json
-import os
-import pathlib
-import shutil
 import subprocess
 
 import pytest
 
-JAVA = pathlib.Path(__file__).resolve().parent / "java"
+from flume_jars import JAVA, flume_jars  # noqa: F401 (a fixture)
+
 N_EVENTS = 10000
 TEXT = 'Grüße, 世界 "quoted" \\ \t 🚀'
-
-
-@pytest.fixture(scope="module")
-def flume_jars():
-    """The class path with the client of Flume 1.11.0."""
-    for tool in ("java", "mvn"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"the Java client of Apache Flume did not send to leat: there is no '{tool}' here")
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "leat-interop"
-    jars, partial = cache / "flume-1.11.0", cache / "flume-1.11.0.part"
-    if not jars.exists():
-        shutil.rmtree(partial, ignore_errors=True)
-        fetch = subprocess.run(
-            ["mvn", "-B", "-q", "-f", JAVA / "pom.xml", "dependency:copy-dependencies", f"-DoutputDirectory={partial}"],
-            capture_output=True, text=True, timeout=900, check=False)
-        if fetch.returncode != 0:
-            pytest.skip("the Java client of Apache Flume did not send to leat: Maven cannot get its jars: "
-                        + (fetch.stdout + fetch.stderr).strip()[:300])
-        partial.rename(jars)
-    return f"{jars}/*"
 
 
 def configuration(folder, protocol):
@@ -65,7 +42,7 @@ def expected_event(kind, number):
 
 @pytest.mark.parametrize("accepts", ["auto", "as sent"])
 @pytest.mark.parametrize("protocol", ["compact", "binary"])
-def test_every_event_of_the_java_client_arrives_as_it_was(leat, flume_jars, tmp_path, protocol, accepts):
+def test_every_event_of_the_java_client_arrives_as_it_was(leat, flume_jars, tmp_path, protocol, accepts):  # noqa: F811
     folder = tmp_path / "events"
     folder.mkdir()
     agent = leat(configuration(folder, protocol if accepts == "as sent" else "auto"))
