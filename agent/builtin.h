@@ -32,7 +32,8 @@
 #define BUILTIN_SINKS(X) \
     X(file_sink)         \
     X(logger_sink)       \
-    X(null_sink)
+    X(null_sink)         \
+    X(thrift_sink)
 
 #define BUILTIN_DECLARE_SOURCE(name) extern const SourceType name;
 #define BUILTIN_DECLARE_INTERCEPTOR(name) extern const InterceptorType name;

@@ -132,6 +132,7 @@ libagent_a_SOURCES = \
 	%D%/sinks/file_writer.h \
 	%D%/sinks/logger_sink.c \
 	%D%/sinks/null_sink.c \
+	%D%/sinks/thrift_sink.c \
 	%D%/sources/sequence_source.c \
 	%D%/sources/thrift_source.c \
 	%D%/topology_canvas.c \
@@ -156,7 +157,7 @@ endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
-AGENT_LIBS = libagent.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
+AGENT_LIBS = libagent.a libclient.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 
 bin_PROGRAMS += leat
 leat_SOURCES = %D%/main.c

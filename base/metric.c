@@ -35,7 +35,9 @@ cells_of_row(const MetricSpec *spec)
 {
     if (spec->kind == METRIC_HISTOGRAM)
         return HISTOGRAM_CELLS;
-    return spec->label == NULL ? 1 : g_strv_length((char **) spec->values);
+    if (spec->label == NULL)
+        return 1;
+    return spec->values != NULL ? g_strv_length((char **) spec->values) : 0;
 }
 
 MetricSet *

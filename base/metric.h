@@ -23,7 +23,8 @@ typedef struct {
     const char *help;
     const char *flume; /* its name in /metrics.json, NULL if Flume has none */
     const char *label; /* "reason", with its bounded set of values; NULL for a single value */
-    const char *const *values; /* NULL-terminated */
+    const char *const
+        *values; /* NULL-terminated; NULL: none yet, they depend on the configuration */
 } MetricSpec;
 
 typedef struct MetricSet MetricSet;

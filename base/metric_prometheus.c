@@ -93,7 +93,7 @@ append_row(GString *out, const MetricSet *set, guint row)
         append_number(out, metric_get(set, row));
         return;
     }
-    for (guint value = 0; spec->values[value] != NULL; value++) {
+    for (guint value = 0; spec->values != NULL && spec->values[value] != NULL; value++) {
         append_series(out, set, spec->name, NULL, spec->label, spec->values[value]);
         append_number(out, metric_get_value(set, row, value));
     }

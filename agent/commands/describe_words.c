@@ -86,7 +86,7 @@ describe_metric_help(const MetricSpec *row)
 {
     g_autofree char *values = NULL;
 
-    if (row->label == NULL)
+    if (row->label == NULL || row->values == NULL)
         return g_strdup(row->help);
     values = g_strjoinv(", ", (char **) row->values);
     return g_strdup_printf("%s Values of %s: %s.", row->help, row->label, values);

@@ -111,6 +111,30 @@ component_new(const ComponentType *type, ComponentKind kind, const OptionSpec *k
     return self;
 }
 
+static guint
+count_rows(const MetricSpec *specs)
+{
+    guint n_rows = 0;
+
+    while (specs[n_rows].name != NULL)
+        n_rows++;
+    return n_rows;
+}
+
+void
+component_set_metric_values(Component *self, guint row, const char *const *values)
+{
+    const MetricSpec *specs = metric_set_specs(self->part_metrics);
+    MetricSpec *own = g_new(MetricSpec, count_rows(specs) + 1);
+
+    memcpy(own, specs, (count_rows(specs) + 1) * sizeof(MetricSpec));
+    self->own_values = g_strdupv((GStrv) values);
+    own[row].values = (const char *const *) self->own_values;
+    component_drop_metrics(self->part_metrics);
+    self->part_metrics = component_add_metrics(self, own);
+    self->own_specs = own;
+}
+
 void
 component_configure(Component *self, Problems *problems)
 {
@@ -129,6 +153,8 @@ component_free(Component *self)
     options_clear(self->tables, self);
     component_drop_metrics(self->metrics);
     component_drop_metrics(self->part_metrics);
+    g_free(self->own_specs);
+    g_strfreev(self->own_values);
     component_drop_metrics(self->reports);
     component_reports_free(self->rate);
     g_free((gpointer) self->tables);

@@ -52,8 +52,10 @@ struct Component {
     char *path;                      /* "sinks.archive" */
     MetricSet *metrics;              /* rows of the kind */
     MetricSet *part_metrics;         /* rows of the type, NULL if it has none */
-    MetricSet *reports;              /* component_report, by reason */
-    struct ComponentReports *rate;   /* component_report's own */
+    MetricSpec *own_specs; /* of part_metrics, with own_values; NULL unless they were set */
+    GStrv own_values;
+    MetricSet *reports;            /* component_report, by reason */
+    struct ComponentReports *rate; /* component_report's own */
 };
 
 /* kind_options, kind_metrics: what all parts of the kind share; either may be NULL. The node is
@@ -76,6 +78,10 @@ void component_close(Component *self);
 void component_problem(const Component *self, Problems *problems, const char *option,
                        const char *format, ...) G_GNUC_PRINTF(4, 5);
 
+/* For configure, once: the values (NULL-terminated, copied) of the label of a row of the type,
+ * where they depend on the configuration. */
+void component_set_metric_values(Component *self, guint row, const char *const *values);
+
 /* An event of note: counted by reason, logged at most once a second per reason (the number of those
  * left out is logged with the next). Any thread. detail and peer may be NULL. */
 typedef enum {
@@ -87,6 +93,7 @@ typedef enum {
     REPORT_EVENT_DROPPED,
     REPORT_MATCH_LIMIT,
     REPORT_DESTINATION,
+    REPORT_NOT_A_SOURCE,
     REPORT_REJECTED,
     REPORT_RECOVERED,
     REPORT_SYSTEM_LIMIT, /* found at the start */

@@ -32,6 +32,7 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_MATCH_LIMIT] = { "match-limit", "regular expression gave up, event unchanged",
                              LOG_AT_WARNING },
     [REPORT_DESTINATION] = { "destination", "trouble at the destination", LOG_AT_WARNING },
+    [REPORT_NOT_A_SOURCE] = { "not-a-source", "peer is no Thrift source", LOG_AT_WARNING },
     [REPORT_REJECTED] = { "rejected", "event rejected", LOG_AT_WARNING },
     [REPORT_RECOVERED] = { "recovered", "recovered", LOG_AT_INFO },
     [REPORT_SYSTEM_LIMIT] = { "system-limit", "a limit of the system is too low", LOG_AT_WARNING },
@@ -39,9 +40,9 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
 };
 
 static const char *const report_labels[] = {
-    "connection-closed", "bad-client",  "too-large",   "refused",  "resources",
-    "event-dropped",     "match-limit", "destination", "rejected", "recovered",
-    "system-limit",      "not-copied",  NULL,
+    "connection-closed", "bad-client",   "too-large",   "refused",      "resources",
+    "event-dropped",     "match-limit",  "destination", "not-a-source", "rejected",
+    "recovered",         "system-limit", "not-copied",  NULL,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 

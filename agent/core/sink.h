@@ -51,7 +51,8 @@ typedef struct {
      * commits those. error is set unless DELIVERED. Nothing is under way when it returns. */
     Verdict (*deliver)(Sink *self, const Delivery *delivery, guint *ret_done, GError **error);
     /* A sink that pipelines has these three instead. What is submitted stays valid until it is
-     * collected; the oldest is collected first, by deadline_us or given up, and as of deliver. */
+     * collected; the oldest is collected first, as of deliver. deadline_us 0: it is given up at
+     * once, and with it everything else that is under way. */
     guint (*room)(Sink *self); /* how many more it is worth to submit; none under way: at least 1 */
     void (*submit)(Sink *self, const Delivery *delivery);
     Verdict (*collect)(Sink *self, gint64 deadline_us, guint *ret_done, GError **error);
