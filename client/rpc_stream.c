@@ -283,9 +283,9 @@ lane_deadline_us(const RpcStream *self, const RpcLane *lane, gint64 limit_us)
 {
     const RpcCall *oldest = lane->calls.head->data;
     gint64 begin_us = MAX(oldest->sent_us, lane->last_answer_us);
-    gint64 timeout_us = begin_us + self->client->options.request_timeout_us;
+    gint64 timeout_us = self->client->options.request_timeout_us;
 
-    return MIN(timeout_us, limit_us);
+    return timeout_us < limit_us - begin_us ? begin_us + timeout_us : limit_us;
 }
 
 static void

@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/adding-a-part.md \
 	%D%/clients.md \
+	%D%/decisions/host-choice.md \
 	%D%/examples/SendFlume.java \
 	%D%/examples/SendThrift.java \
 	%D%/examples/send.c \
