@@ -214,6 +214,17 @@ connection_serve(Connection *self)
     }
 }
 
+/* Closing with bytes unread would reset the connection, and answers on their way would be lost. */
+static void
+connection_end(Connection *self)
+{
+    guint8 bytes[4096];
+
+    shutdown(self->fd, SHUT_WR);
+    while (recv(self->fd, bytes, sizeof bytes, 0) > 0)
+        ;
+}
+
 static gpointer
 connection_thread(gpointer user)
 {
@@ -221,6 +232,7 @@ connection_thread(gpointer user)
     RpcServer *server = self->server;
 
     connection_serve(self);
+    connection_end(self);
     g_mutex_lock(&server->lock);
     close(self->fd);
     g_hash_table_remove(server->fds, GINT_TO_POINTER(self->fd));

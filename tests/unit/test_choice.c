@@ -55,8 +55,11 @@ test_sticky_does_not_run_past_a_host_that_nobody_tried(void)
     choice_note_failure(choice, 0, NOON);
     choice_note_failure(choice, 0, NOON);
     choice_note_failure(choice, 0, NOON);
-
     assert_order(choice, 3, NOON, "1 2 0");
+    choice_note_failure(choice, 1, NOON);
+    choice_note_failure(choice, 0, NOON);
+
+    assert_order(choice, 3, NOON, "2 0 1");
 }
 
 static void
@@ -241,20 +244,23 @@ test_the_count_starts_anew_after_success_for_as_long_as_the_last_backoff(void)
     assert_within_upper_half(fail_again(choice, &now_us), SECOND);
 }
 
+/* Answers over eight seconds would do, but there was a failure among them. */
 static void
 test_a_failure_in_between_makes_the_success_begin_anew(void)
 {
     g_autoptr(Choice) choice = choice_new(CHOICE_STICKY, 1, CAP);
     gint64 now_us = NOON;
 
-    for (guint i = 0; i < 3; i++) {
+    for (guint i = 0; i < 3; i++)
         fail_again(choice, &now_us);
-        choice_note_success(choice, 0, now_us);
-    }
-    now_us += SECOND / 2;
+    choice_note_success(choice, 0, now_us);
+    now_us += SECOND;
+    assert_within_upper_half(fail_again(choice, &now_us), 8 * SECOND);
+    choice_note_success(choice, 0, now_us + 4 * SECOND);
+    now_us += 15 * SECOND / 2;
     choice_note_success(choice, 0, now_us);
 
-    assert_within_upper_half(fail_again(choice, &now_us), 8 * SECOND);
+    assert_within_upper_half(fail_again(choice, &now_us), 16 * SECOND);
 }
 
 /* ---- a server that returns ---- */

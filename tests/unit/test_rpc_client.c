@@ -2,6 +2,7 @@
 #include "client/rpc_client.h"
 
 #include <glib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "tests/support/events.h"
@@ -126,21 +127,22 @@ typedef struct {
     Answer answer;
     int code;
     guint n_connections; /* after one more call that is answered OK */
+    const char *words;
 } Refusal;
 
 static const Refusal refusals[] = {
-    { ANSWER_FAILED, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_ERROR, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_UNKNOWN, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_STATUS_42, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_NO_STATUS, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_INTERNAL_ERROR, RPC_ERROR_REFUSED, 1 },
-    { ANSWER_UNKNOWN_METHOD, RPC_ERROR_NOT_A_SOURCE, 1 },
-    { ANSWER_PROTOCOL_ERROR, RPC_ERROR_NOT_A_SOURCE, 1 },
-    { ANSWER_WRONG_SEQUENCE_ID, RPC_ERROR_NOT_A_SOURCE, 2 },
-    { ANSWER_WRONG_METHOD, RPC_ERROR_NOT_A_SOURCE, 2 },
-    { ANSWER_NO_THRIFT, RPC_ERROR_NOT_A_SOURCE, 2 },
-    { ANSWER_HANG_UP, RPC_ERROR_BROKEN, 2 },
+    { ANSWER_FAILED, RPC_ERROR_REFUSED, 1, "FAILED" },
+    { ANSWER_ERROR, RPC_ERROR_REFUSED, 1, "answered ERROR" },
+    { ANSWER_UNKNOWN, RPC_ERROR_REFUSED, 1, "answered UNKNOWN" },
+    { ANSWER_STATUS_42, RPC_ERROR_REFUSED, 1, "status 42" },
+    { ANSWER_NO_STATUS, RPC_ERROR_REFUSED, 1, "without a status" },
+    { ANSWER_INTERNAL_ERROR, RPC_ERROR_REFUSED, 1, "(6): broken" },
+    { ANSWER_UNKNOWN_METHOD, RPC_ERROR_NOT_A_SOURCE, 1, "no source" },
+    { ANSWER_PROTOCOL_ERROR, RPC_ERROR_NOT_A_SOURCE, 1, "not understand" },
+    { ANSWER_WRONG_SEQUENCE_ID, RPC_ERROR_NOT_A_SOURCE, 2, "not made" },
+    { ANSWER_WRONG_METHOD, RPC_ERROR_NOT_A_SOURCE, 2, "another method" },
+    { ANSWER_NO_THRIFT, RPC_ERROR_NOT_A_SOURCE, 2, "framing" },
+    { ANSWER_HANG_UP, RPC_ERROR_BROKEN, 2, "closed" },
 };
 
 static void
@@ -162,6 +164,7 @@ check_refusal(const Refusal *refusal, WireProtocol protocol)
     g_assert_false(rpc_client_append(self.client, batch, 0, clock_deadline_us(SOON_US), &error));
     g_assert_error(error, RPC_ERROR, refusal->code);
     g_assert_true(g_str_has_prefix(error->message, "127.0.0.1:"));
+    g_assert_nonnull(strstr(error->message, refusal->words));
     g_assert_cmpint(self.n_failed, ==, 2);
 }
 
@@ -202,8 +205,8 @@ test_a_slow_host_has_the_request_timeout_for_each_call(void)
 
     rpc_fixture_init(&self, RPC_SINGLE, 1);
     self.options.batch_size = 1;
-    self.options.request_timeout_us = 500 * 1000;
-    rpc_server_delay(self.servers[0], 200 * 1000);
+    self.options.request_timeout_us = G_USEC_PER_SEC;
+    rpc_server_delay(self.servers[0], 300 * 1000);
 
     g_assert_true(rpc_fixture_send(&self, 0, 4, NULL));
 }
@@ -214,7 +217,7 @@ test_a_silent_host_is_given_up_at_the_request_timeout_and_its_connection_closed(
     g_auto(RpcFixture) self;
 
     rpc_fixture_init(&self, RPC_SINGLE, 1);
-    self.options.request_timeout_us = SHORT_US;
+    self.options.request_timeout_us = G_USEC_PER_SEC;
     rpc_server_plan(self.servers[0], &(Answer){ ANSWER_NOTHING }, 1);
     send_and_expect(&self, RPC_ERROR_TIMEOUT);
 

@@ -186,7 +186,7 @@ test_who_waits_for_a_host_that_turns_out_to_be_frozen_goes_to_another(void)
     rpc_fixture_init(&self, RPC_LOAD_BALANCE, 2);
     self.options.connections = 1;
     self.options.backoff = TRUE;
-    self.options.request_timeout_us = SHORT_US;
+    self.options.request_timeout_us = G_USEC_PER_SEC;
     rpc_server_answer(self.servers[0], ANSWER_NOTHING);
     for (guint i = 0; i < G_N_ELEMENTS(senders); i++)
         senders[i] = sender_new(rpc_fixture_client(&self), i, SOON_US);
@@ -197,7 +197,7 @@ test_who_waits_for_a_host_that_turns_out_to_be_frozen_goes_to_another(void)
     }
 
     g_assert_cmpuint(rpc_server_n_stored(self.servers[1]), ==, 10);
-    g_assert_cmpuint(rpc_server_n_calls(self.servers[0]), ==, 1);
+    g_assert_cmpuint(rpc_server_n_calls(self.servers[0]), <=, 2);
 }
 
 /* Of four senders two try the host that answers no attempt to connect. */
@@ -281,6 +281,7 @@ test_close_ends_an_attempt_to_connect(void)
 {
     g_auto(DeafPeer) deaf = { 0 };
     g_autoptr(RpcClient) client = NULL;
+    gint64 begin_us = clock_now_us();
     Sender *sender;
 
     deaf_peer_init(&deaf);
@@ -290,6 +291,7 @@ test_close_ends_an_attempt_to_connect(void)
     rpc_client_close(client);
 
     sender_expect(sender, RPC_ERROR_CLOSED);
+    g_assert_cmpint(clock_now_us() - begin_us, <, SOON_US);
 }
 
 static void
@@ -297,6 +299,7 @@ test_close_ends_a_look_up_of_a_name(void)
 {
     g_autoptr(Endpoint) silent = endpoint_new("silent", 4141);
     g_autoptr(RpcClient) client = client_of(silent);
+    gint64 begin_us = clock_now_us();
     Sender *sender;
 
     set_names_silent(TRUE);
@@ -305,6 +308,7 @@ test_close_ends_a_look_up_of_a_name(void)
     rpc_client_close(client);
 
     sender_expect(sender, RPC_ERROR_CLOSED);
+    g_assert_cmpint(clock_now_us() - begin_us, <, SOON_US);
     set_names_silent(FALSE);
 }
 
