@@ -7,6 +7,7 @@ libclient_a_SOURCES = \
 	%D%/rpc_client.c \
 	%D%/rpc_client.h \
 	%D%/rpc_client_private.h \
+	%D%/rpc_connect.c \
 	%D%/rpc_failure.c \
 	%D%/rpc_failure.h \
 	%D%/rpc_host.c \

@@ -56,6 +56,9 @@ RpcClient *rpc_client_new(const RpcClientOptions *options,
 /* Closes. No thread may be inside a call, or come later. */
 void rpc_client_free(RpcClient *self);
 
+/* To the first host that can be connected to, for those who want to know before they have events;
+ * nobody need call it. FALSE: to none; the message names every host. */
+gboolean rpc_client_connect(RpcClient *self, gint64 deadline_us, GError **error);
 /* All events of the slices, cut by batch_size and by bytes below the frame limit. FALSE: the first
  * *ret_acknowledged (written always) were, the rest was not or nobody knows; send it again. Every
  * failure but RPC_ERROR_TOO_LARGE and RPC_ERROR_CLOSED has been tried on the other hosts, within

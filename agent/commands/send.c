@@ -10,12 +10,14 @@
 #include "agent/commands/send_lines.h"
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "client/rpc_settings.h"
 
-#define MAX_BATCH 1000000
+#define DEFAULT_BATCH 1000
 
 /* As given on the command line. */
 typedef struct {
     char *to;
+    char *client;
     char *batch;
     GStrv headers;
     char *rate;
@@ -25,7 +27,7 @@ typedef struct {
 } SendArguments;
 
 typedef struct {
-    Endpoint *to;
+    RpcSettings settings;
     GArray *headers; /* EventHeader, borrowed from the arguments */
     SendPlan plan;
 } SendJob;
@@ -34,6 +36,7 @@ static void
 send_arguments_clear(SendArguments *self)
 {
     g_free(self->to);
+    g_free(self->client);
     g_free(self->batch);
     g_strfreev(self->headers);
     g_free(self->rate);
@@ -45,7 +48,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SendArguments, send_arguments_clear)
 static void
 send_job_clear(SendJob *self)
 {
-    g_clear_pointer(&self->to, endpoint_free);
+    rpc_settings_clear(&self->settings);
     g_clear_pointer(&self->headers, g_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SendJob, send_job_clear)
@@ -55,17 +58,32 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SendJob, send_job_clear)
 /* These return NULL, or what is wrong. (transfer full) */
 
 static char *
-parse_to(const char *text, SendJob *job)
+parse_settings(const SendArguments *arguments, RpcSettings *settings)
 {
-    g_autoptr(GError) failure = NULL;
+    const struct {
+        const char *option;
+        const char *text;
+        const char *setting;
+    } rows[] = {
+        { "--to", arguments->to, "hosts" },
+        { "--client", arguments->client, "client" },
+        { "--batch", arguments->batch, "batch-size" },
+        { "--protocol", arguments->protocol, "protocol" },
+        { "--timeout", arguments->timeout, "connect-timeout" },
+        { "--timeout", arguments->timeout, "request-timeout" },
+    };
 
-    if (text == NULL)
+    if (arguments->to == NULL)
         return g_strdup("--to HOST:PORT is missing; see 'leat send --help'");
-    job->to = endpoint_parse(text, &failure);
-    if (job->to == NULL)
-        return g_strdup_printf("--to: %s", failure->message);
-    if (job->to->host[0] == '\0' || job->to->port == 0)
-        return g_strdup_printf("--to: '%s' lacks a host or a port; write HOST:PORT", text);
+    rpc_settings_init(settings);
+    settings->batch_size = DEFAULT_BATCH;
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(GError) failure = NULL;
+
+        if (rows[i].text != NULL &&
+            !rpc_settings_set(settings, rows[i].setting, rows[i].text, &failure))
+            return g_strdup_printf("%s: %s", rows[i].option, failure->message);
+    }
     return NULL;
 }
 
@@ -87,29 +105,6 @@ parse_header(const char *text, SendJob *job)
     return NULL;
 }
 
-static const char *
-parse_number(const char *text, guint64 max, guint64 *ret_number)
-{
-    const char *problem = quantity_parse_count(text, ret_number);
-
-    if (problem != NULL)
-        return problem;
-    return *ret_number < 1 || *ret_number > max ? "is out of range" : NULL;
-}
-
-static char *
-parse_batch(const char *text, SendJob *job)
-{
-    guint64 batch_size = 1000;
-    const char *problem = text == NULL ? NULL : parse_number(text, MAX_BATCH, &batch_size);
-
-    if (problem != NULL)
-        return g_strdup_printf("--batch: '%s' %s; write a number from 1 to %d", text, problem,
-                               MAX_BATCH);
-    job->plan.batch_size = (guint) batch_size;
-    return NULL;
-}
-
 static char *
 parse_rate(const char *text, SendJob *job)
 {
@@ -119,7 +114,9 @@ parse_rate(const char *text, SendJob *job)
     if (text == NULL)
         return NULL;
     number = g_str_has_suffix(text, "/s") ? g_strndup(text, strlen(text) - 2) : g_strdup(text);
-    problem = parse_number(number, G_MAXINT32, &job->plan.rate);
+    problem = quantity_parse_count(number, &job->plan.rate);
+    if (problem == NULL && (job->plan.rate < 1 || job->plan.rate > G_MAXINT32))
+        problem = "is out of range";
     if (problem == NULL)
         return NULL;
     return g_strdup_printf("--rate: '%s' %s; write N/s with N from 1 to %d, such as 500/s", text,
@@ -127,44 +124,15 @@ parse_rate(const char *text, SendJob *job)
 }
 
 static char *
-parse_protocol(const char *text, SendJob *job)
-{
-    if (text == NULL || g_ascii_strcasecmp(text, "compact") == 0)
-        job->plan.protocol = WIRE_COMPACT;
-    else if (g_ascii_strcasecmp(text, "binary") == 0)
-        job->plan.protocol = WIRE_BINARY;
-    else
-        return g_strdup_printf("--protocol: '%s' is neither compact nor binary", text);
-    return NULL;
-}
-
-static char *
-parse_timeout(const char *text, SendJob *job)
-{
-    const char *problem =
-        quantity_parse_duration(text == NULL ? "20s" : text, &job->plan.timeout_us);
-
-    if (problem != NULL)
-        return g_strdup_printf("--timeout: '%s' %s", text, problem);
-    return job->plan.timeout_us > 0 ? NULL : g_strdup("--timeout: 0 is no time to answer in");
-}
-
-static char *
 parse_arguments(const SendArguments *arguments, SendJob *job)
 {
-    char *problem = parse_to(arguments->to, job);
+    char *problem = parse_settings(arguments, &job->settings);
 
     job->headers = g_array_new(FALSE, FALSE, sizeof(EventHeader));
     for (guint i = 0; problem == NULL && arguments->headers && arguments->headers[i]; i++)
         problem = parse_header(arguments->headers[i], job);
     if (problem == NULL)
-        problem = parse_batch(arguments->batch, job);
-    if (problem == NULL)
         problem = parse_rate(arguments->rate, job);
-    if (problem == NULL)
-        problem = parse_protocol(arguments->protocol, job);
-    if (problem == NULL)
-        problem = parse_timeout(arguments->timeout, job);
     job->plan.headers = (const EventHeader *) (gpointer) job->headers->data;
     job->plan.n_headers = job->headers->len;
     return problem;
@@ -204,22 +172,21 @@ send_fail(const GError *failure)
 }
 
 static int
-send_job_run(const SendJob *self, LineReader *lines, gboolean quiet)
+send_job_run(const SendJob *self, RpcClient *client, LineReader *lines, gboolean quiet)
 {
-    g_autoptr(WireConnection) connection = wire_connection_new(self->to, self->plan.protocol);
     SendTotals totals = { .total_bytes = line_reader_total(lines) };
     g_autoptr(GError) failure = NULL;
     SendProgress progress;
     gboolean is_done;
 
-    if (!wire_connection_open(connection, clock_deadline_us(self->plan.timeout_us), &failure)) {
+    if (!rpc_client_connect(client, CLOCK_NEVER, &failure)) {
         g_prefix_error(&failure, "cannot connect, nothing was sent: ");
         return send_fail(failure);
     }
     catch_signals(self->plan.stop_fd);
     send_progress_init(&progress,
                        !quiet && isatty(STDERR_FILENO) && !line_reader_reads_terminal(lines));
-    is_done = send_lines(&self->plan, connection, lines, &progress, &totals, &failure);
+    is_done = send_lines(&self->plan, client, lines, &progress, &totals, &failure);
     send_progress_clear(&progress);
     if (!quiet) {
         g_autofree char *summary = send_totals_to_text(&totals);
@@ -229,6 +196,24 @@ send_job_run(const SendJob *self, LineReader *lines, gboolean quiet)
     return is_done ? EXIT_OK : send_fail(failure);
 }
 
+/* NULL, with a line about the command, if the hosts do not go with the kind of client. */
+static RpcClient *
+send_job_make_client(SendJob *self)
+{
+    g_autoptr(GError) failure = NULL;
+    RpcClientOptions options;
+    RpcClient *client;
+
+    rpc_settings_to_options(&self->settings, &options);
+    self->plan.protocol = options.protocol;
+    self->plan.batch_size = options.batch_size;
+    self->plan.n_hosts = options.hosts->len;
+    client = rpc_client_new(&options, &failure);
+    if (client == NULL)
+        command_usage_error(&send_command, "--client: %s", failure->message);
+    return client;
+}
+
 static int
 send_run(int argc, char **argv)
 {
@@ -236,8 +221,10 @@ send_run(int argc, char **argv)
     g_auto(SendArguments) arguments = { 0 };
     g_auto(SendJob) job = { 0 };
     const GOptionEntry entries[] = {
-        { "to", 't', 0, G_OPTION_ARG_STRING, &arguments.to, "where the Thrift source listens",
-          "HOST:PORT" },
+        { "to", 't', 0, G_OPTION_ARG_STRING, &arguments.to,
+          "where Thrift sources listen; several are divided by commas", "HOST:PORT" },
+        { "client", 'c', 0, G_OPTION_ARG_STRING, &arguments.client,
+          "of several hosts: failover (default) or load-balance", "KIND" },
         { "batch", 'b', 0, G_OPTION_ARG_STRING, &arguments.batch,
           "at most so many events in one call (default 1000)", "N" },
         { "header", 'H', 0, G_OPTION_ARG_FILENAME_ARRAY, &arguments.headers,
@@ -247,11 +234,12 @@ send_run(int argc, char **argv)
         { "protocol", 'p', 0, G_OPTION_ARG_STRING, &arguments.protocol,
           "compact (default) or binary", "PROTOCOL" },
         { "timeout", 0, 0, G_OPTION_ARG_STRING, &arguments.timeout,
-          "for the connection, and for each answer (default 20s)", "TIME" },
+          "for each connection, and for each answer (default 20s)", "TIME" },
         { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arguments.quiet,
           "no progress and no summary; only errors", NULL },
         { 0 },
     };
+    g_autoptr(RpcClient) client = NULL;
     g_autoptr(LineReader) lines = NULL;
     g_autoptr(GError) failure = NULL;
     g_autofree char *problem = NULL;
@@ -262,20 +250,25 @@ send_run(int argc, char **argv)
     problem = parse_arguments(&arguments, &job);
     if (problem != NULL)
         return command_usage_error(&send_command, "%s", problem);
+    client = send_job_make_client(&job);
+    if (client == NULL)
+        return EXIT_USAGE;
     job.plan.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     lines = line_reader_new(argc > 1 ? (const char *const *) argv + 1 : only_stdin,
                             send_plan_max_line(&job.plan), job.plan.stop_fd, &failure);
-    return lines == NULL ? send_fail(failure) : send_job_run(&job, lines, arguments.quiet);
+    return lines == NULL ? send_fail(failure) : send_job_run(&job, client, lines, arguments.quiet);
 }
 
 const Command send_command = {
     .name = "send",
-    .arguments = "--to=HOST:PORT [FILE...]",
+    .arguments = "--to=HOST:PORT[,...] [FILE...]",
     .summary = "send each line of files or of standard input as an event",
     .details =
         "A FILE of - is standard input, and so is none. The newline is not part of the event,\n"
         "everything else is, whatever bytes it has. Lines of a slow pipe go out after 0.2 s.\n"
         "On a terminal, progress is shown; at the end, what was sent and how fast.\n"
+        "With failover all goes to one host until it fails, then to the next; with load-balance\n"
+        "each batch goes to the next host. What one host fails to take goes to the others.\n"
         "\n"
         "Exit status: 0 if every event was answered OK. 1 if not: then the message names the "
         "first\n"
@@ -283,6 +276,6 @@ const Command send_command = {
         "\n"
         "Examples:\n"
         "  leat send --to localhost:4141 --header app=shop /var/log/shop.log\n"
-        "  tail -F /var/log/syslog | leat send --to hub.example:4141 --rate 500/s",
+        "  tail -F /var/log/syslog | leat send --to hub1:4141,hub2:4141 --rate 500/s",
     .run = send_run,
 };

@@ -6,6 +6,7 @@
 
 #include "base/batch_builder.h"
 #include "base/clock.h"
+#include "thrift/wire/connection.h"
 
 /* A batch is cut here however many events it may have: progress stays visible, and it fits into a
  * channel of modest capacity. A longer line goes alone. */
@@ -19,7 +20,7 @@
 
 typedef struct {
     const SendPlan *plan;
-    WireConnection *connection;
+    RpcClient *client;
     LineReader *lines;
     SendProgress *progress;
     SendTotals *totals;
@@ -64,56 +65,30 @@ is_stopped(const SendRun *self)
 
 /* ---- one batch ---- */
 
-static const char *
-status_meaning(gint32 status)
-{
-    switch (status) {
-    case WIRE_STATUS_FAILED:
-        return "answered FAILED: a channel is full or refuses events; try again later";
-    case WIRE_STATUS_ERROR:
-        return "answered ERROR";
-    case WIRE_STATUS_UNKNOWN:
-        return "answered UNKNOWN";
-    default:
-        return "answered without a status";
-    }
-}
-
+/* Of several hosts one may have it, whatever the last one said. */
 static gboolean
-check_reply(SendRun *self, const WireReply *reply, GError **error)
+may_be_stored(const SendRun *self, const GError *failure)
 {
-    const char *peer = wire_connection_peer(self->connection);
-    g_autofree char *raw = NULL;
-    g_autofree char *text = NULL;
-
-    if (!reply->is_exception && reply->status == WIRE_STATUS_OK)
-        return TRUE;
-    if (!reply->is_exception) {
-        g_set_error(error, SEND_ERROR, SEND_ERROR_REFUSED, "%s %s", peer,
-                    status_meaning(reply->status));
-        return FALSE;
-    }
-    raw = g_strndup((const char *) reply->exception_text.data, reply->exception_text.length);
-    text = g_strescape(raw, NULL);
-    g_set_error(error, SEND_ERROR, SEND_ERROR_REFUSED, "%s answered with an error (%d): %s", peer,
-                reply->exception_type, text);
-    return FALSE;
+    return self->plan->n_hosts > 1 || failure->code == RPC_ERROR_TIMEOUT ||
+           failure->code == RPC_ERROR_BROKEN;
 }
 
+/* A batch is one call, so that all of it is acknowledged, or nothing. */
 static gboolean
 send_batch(SendRun *self, Batch *batch, GError **error)
 {
     BatchSlice slice = { .batch = batch, .count = batch->n_events };
-    gint64 deadline_us = clock_deadline_us(self->plan->timeout_us);
     g_autoptr(GError) failure = NULL;
-    WireReply reply;
+    guint n_acknowledged;
 
-    if (wire_connection_send(self->connection, &slice, 1, deadline_us, &failure) &&
-        wire_connection_receive(self->connection, deadline_us, &reply, &failure))
-        return check_reply(self, &reply, error);
-    g_set_error(error, SEND_ERROR, SEND_ERROR_CONNECTION,
-                "%s; its batch of %u may have been stored all the same", failure->message,
-                batch->n_events);
+    if (rpc_client_append_batch(self->client, &slice, 1, CLOCK_NEVER, &n_acknowledged, &failure))
+        return TRUE;
+    if (may_be_stored(self, failure))
+        g_set_error(error, SEND_ERROR, SEND_ERROR_DELIVERY,
+                    "%s; its batch of %u may have been stored all the same", failure->message,
+                    batch->n_events);
+    else
+        g_set_error_literal(error, SEND_ERROR, SEND_ERROR_DELIVERY, failure->message);
     return FALSE;
 }
 
@@ -246,13 +221,13 @@ paced_batch_size(const SendPlan *plan)
 }
 
 gboolean
-send_lines(const SendPlan *plan, WireConnection *connection, LineReader *lines,
-           SendProgress *progress, SendTotals *totals, GError **error)
+send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines, SendProgress *progress,
+           SendTotals *totals, GError **error)
 {
     g_autoptr(BatchBuilder) builder = batch_builder_new(0, 0);
     SendRun run = {
         .plan = plan,
-        .connection = connection,
+        .client = client,
         .lines = lines,
         .progress = progress,
         .totals = totals,

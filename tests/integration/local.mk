@@ -21,6 +21,7 @@ integration_files = \
 	%D%/test_metrics.py \
 	%D%/test_routing.py \
 	%D%/test_send.py \
+	%D%/test_send_hosts.py \
 	%D%/test_sequence.py \
 	%D%/test_shutdown.py \
 	%D%/test_thrift_source_answers.py \

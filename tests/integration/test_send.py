@@ -245,13 +245,13 @@ def test_a_batch_that_no_channel_can_hold_is_told_with_its_line(leat, tmp_path):
 @pytest.mark.parametrize("arguments, problem", [
     ([], "--to HOST:PORT is missing"),
     (["--to", "host"], "--to: "),
-    (["--to", ":4141"], "lacks a host"),
+    (["--to", ":4141"], "has no host to connect to"),
     (["--to", "h:1", "--header", "novalue"], "is not KEY=VALUE"),
     (["--to", "h:1", "--header", "k=1", "--header", "k=2"], "'k' is given twice"),
     (["--to", "h:1", "--batch", "0"], "--batch: '0' is out of range; write a number from 1 to "),
     (["--to", "h:1", "--rate", "fast"], "--rate: 'fast' is not a whole number; write N/s with N from 1 to "),
     (["--to", "h:1", "--rate", "0/s"], "--rate: '0/s' is out of range; write N/s "),
-    (["--to", "h:1", "--protocol", "json"], "neither compact nor binary"),
+    (["--to", "h:1", "--protocol", "json"], "choices are: compact, binary"),
     (["--to", "h:1", "--timeout", "0"], "--timeout: "),
     (["--to", "h:1", "--retries", "3"], "--retries"),
 ])

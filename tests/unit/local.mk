@@ -46,6 +46,7 @@ unit_tests = \
 	%D%/test_reply \
 	%D%/test_resolver \
 	%D%/test_rpc_client \
+	%D%/test_rpc_connect \
 	%D%/test_rpc_hosts \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
@@ -228,6 +229,8 @@ tests_unit_test_leat_client_SOURCES = $(leat_client) $(test_rpc) %D%/test_leat_c
 tests_unit_test_leat_client_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_client_SOURCES = $(test_rpc) %D%/test_rpc_client.c
 tests_unit_test_rpc_client_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_connect_SOURCES = $(test_rpc) %D%/test_rpc_connect.c
+tests_unit_test_rpc_connect_LDADD = $(CLIENT_LIBS)
 tests_unit_test_choice_SOURCES = %D%/test_choice.c
 tests_unit_test_choice_LDADD = $(BASE_LIBS)
 tests_unit_test_resolver_SOURCES = %D%/test_resolver.c

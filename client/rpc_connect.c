@@ -1,0 +1,50 @@
+/* rpc_connect.c - a connection ahead of the first event, for those who want to know at once. */
+#include "client/rpc_client_private.h"
+
+/* FALSE with the reason, having told those who listen. */
+static gboolean
+connect_host(RpcClient *self, guint index, gint64 deadline_us, GError **error)
+{
+    RpcHost *host = self->hosts->pdata[index];
+    g_autoptr(GError) failure = NULL;
+    PooledConnection *taken;
+    PoolOutcome outcome = rpc_host_take(host, rpc_client_generation(self), deadline_us, &taken);
+
+    if (outcome == POOL_TAKEN && rpc_host_open(host, taken, deadline_us, &failure)) {
+        rpc_host_give(host, taken);
+        return TRUE;
+    }
+    if (outcome == POOL_STOPPED)
+        g_set_error_literal(&failure, RPC_ERROR, RPC_ERROR_CLOSED, "the client is closed");
+    else if (outcome == POOL_BUSY)
+        g_set_error(&failure, RPC_ERROR, RPC_ERROR_TIMEOUT, "%s: no connection came free in time",
+                    host->name);
+    else
+        rpc_client_note_failure(self, index, failure);
+    if (outcome == POOL_TAKEN)
+        rpc_host_drop(host, taken);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+gboolean
+rpc_client_connect(RpcClient *self, gint64 deadline_us, GError **error)
+{
+    g_autofree guint *order = g_new(guint, self->hosts->len);
+    g_autoptr(GString) failures = g_string_new(NULL);
+    int code = RPC_ERROR_UNREACHABLE;
+
+    rpc_client_order(self, order);
+    for (guint i = 0; i < self->hosts->len; i++) {
+        g_autoptr(GError) failure = NULL;
+
+        if (connect_host(self, order[i], deadline_us, &failure))
+            return TRUE;
+        g_string_append_printf(failures, "%s%s", i > 0 ? "; " : "", failure->message);
+        code = failure->code;
+        if (code == RPC_ERROR_CLOSED)
+            break;
+    }
+    g_set_error_literal(error, RPC_ERROR, code, failures->str);
+    return FALSE;
+}
