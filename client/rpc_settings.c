@@ -6,7 +6,7 @@
 #include "base/option_value.h"
 #include "base/suggestion.h"
 
-#define MS G_GINT64_CONSTANT(1000)
+#define MS 1000 /* in us */
 
 static const char *const client_kinds[] = { "single", "failover", "load-balance", NULL };
 static const char *const protocols[] = { "compact", "binary", NULL };
@@ -22,17 +22,19 @@ const OptionSpec rpc_settings_rows[] = {
       OPTION_AT(COUNT, RpcSettings, in_flight),
       .min = 1,
       .max = RPC_MAX_IN_FLIGHT },
-    { .name = "max-attempts", OPTION_AT(COUNT, RpcSettings, max_attempts), .max = 1000 },
+    { .name = "max-attempts", OPTION_AT(COUNT, RpcSettings, max_attempts), .max = 1000000 },
     { .name = "host-selector",
       OPTION_AT(CHOICE, RpcSettings, host_selector),
       .choices = host_selectors },
     { .name = "backoff", OPTION_AT(BOOL, RpcSettings, backoff) },
-    { .name = "max-backoff", OPTION_AT(DURATION, RpcSettings, max_backoff_us) },
+    { .name = "max-backoff", OPTION_AT(DURATION, RpcSettings, max_backoff_us), .min = MS },
     { .name = "connect-timeout", OPTION_AT(DURATION, RpcSettings, connect_timeout_us), .min = MS },
     { .name = "request-timeout", OPTION_AT(DURATION, RpcSettings, request_timeout_us), .min = MS },
     { .name = "call-timeout", OPTION_AT(DURATION, RpcSettings, call_timeout_us), .min = MS },
     { .name = "reset-connection-interval",
-      OPTION_AT(DURATION, RpcSettings, reset_connection_interval_us) },
+      OPTION_AT(DURATION, RpcSettings, reset_connection_interval_us),
+      .min = MS,
+      .zero_ok = TRUE },
     { 0 },
 };
 

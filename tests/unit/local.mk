@@ -48,6 +48,7 @@ unit_tests = \
 	%D%/test_rpc_client \
 	%D%/test_rpc_connect \
 	%D%/test_rpc_hosts \
+	%D%/test_rpc_settings \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
 	%D%/test_selectors \
@@ -244,6 +245,8 @@ tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
 tests_unit_test_rpc_hosts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_settings_SOURCES = %D%/test_rpc_settings.c
+tests_unit_test_rpc_settings_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c
 tests_unit_test_rpc_stream_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_threads_SOURCES = \

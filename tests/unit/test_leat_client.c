@@ -120,7 +120,7 @@ test_every_option_is_taken(void)
                                                "backoff",
                                                "no",
                                                "max-backoff",
-                                               "0",
+                                               "1s",
                                                "connect-timeout",
                                                "1.5s",
                                                "request-timeout",
