@@ -316,6 +316,7 @@ lane_receive(RpcStream *self, RpcLane *lane, gint64 limit_us)
     g_autoptr(GError) failure = NULL;
     WireReply reply;
 
+    g_assert(lane->connection != NULL);
     if (!wire_connection_receive(lane->connection->wire, lane_deadline_us(self, lane, limit_us),
                                  &reply, &failure)) {
         lane_break(self, lane, failure);
