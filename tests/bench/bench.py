@@ -20,6 +20,8 @@ HEADERS = ["--headers", "2", "--body", "300"]
 BATCHES = ["--connections", "4", "--batch", "1000"] + HEADERS
 SINGLES = ["--connections", "64", "--batch", "0"] + HEADERS
 IDLE_CONNECTIONS = 10000
+SHORT_QUEUE = 16000  # events: what a processor's cache holds
+LINK_DELAY_MS = 20
 TICKS = os.sysconf("SC_CLK_TCK")
 
 CONFIGURATION = """\
@@ -27,10 +29,15 @@ agent: {{ name: bench, http: "127.0.0.1:{http}" }}
 sources:
   inbound: {{ type: thrift, listen: "127.0.0.1:{port}", max-connections: 12000, channels: [buffer] }}
 channels:
-  buffer: {{ type: memory }}
+  buffer: {{ type: memory, {channel} }}
 sinks:
-  nothing: {{ type: null, channel: buffer }}
+  onward: {{ channel: buffer, {sink} }}
 """
+NULL_SINK = "type: null"
+
+
+def thrift_sink(port, more=""):
+    return f"type: thrift, hosts: ['127.0.0.1:{port}'], {more}"
 
 
 def free_port():
@@ -83,17 +90,28 @@ class Limit:
         self.process.wait()
 
 
+class Relay(Limit):
+    """Takes bytes to a server and back, with a delay like a long link; an answer comes from the far end."""
+
+    client_options = []
+
+    def __init__(self, programs, port, delay_ms=0):
+        self.process = subprocess.Popen([f"{programs}/relay", str(port), str(delay_ms)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+
 class Agent:
     """A running leat; what its sink has delivered has arrived."""
 
     client_options = []
 
-    def __init__(self, leat):
+    def __init__(self, leat, sink=NULL_SINK, channel=""):
         self.folder = tempfile.TemporaryDirectory()
         self.port, self.http = free_port(), free_port()
         path = f"{self.folder.name}/agent.yaml"
         with open(path, "w", encoding="ascii") as out:
-            out.write(CONFIGURATION.format(port=self.port, http=self.http))
+            out.write(CONFIGURATION.format(port=self.port, http=self.http, sink=sink, channel=channel))
         self.log = open(f"{self.folder.name}/log", "w+", encoding="utf-8")
         begin = time.monotonic()
         self.process = subprocess.Popen([leat, "run", path], stderr=self.log)
@@ -152,16 +170,47 @@ class Bench:
         self.row(path, words[0], words[1], f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), at least {target:.2f}",
                  ratio >= target)
 
+    def in_turns(self, server, limit, shape):
+        """What a server and its limit reach: pairs of events a second and CPU."""
+        for each in (limit, server):
+            self.load(each, shape, 0.3)
+        rounds = [(self.load(limit, shape), self.load(server, shape)) for _ in range(self.options.rounds)]
+        return [ours for _, ours in rounds], [limits for limits, _ in rounds]
+
     def against_limit(self, path, shape, answer, target):
         with contextlib.closing(Limit(self.options.programs, answer, self.threads)) as limit, \
                 contextlib.closing(Agent(self.options.leat)) as agent:
-            for server in (limit, agent):
-                self.load(server, shape, 0.3)
-            limits, ours = [], []
-            for _ in range(self.options.rounds):
-                limits.append(self.load(limit, shape))
-                ours.append(self.load(agent, shape))
-        self.ratio_row(path, ours, limits, target)
+            self.ratio_row(path, *self.in_turns(agent, limit, shape), target)
+
+    def against_relay(self, path, channel, target):
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end, \
+                contextlib.closing(Relay(self.options.programs, far_end.port)) as relay, \
+                contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), channel)) as agent:
+            self.ratio_row(path, *self.in_turns(agent, relay, BATCHES), target)
+
+    def over_a_long_link(self):
+        """The channel is small, so that the sink is not long behind when the client ends."""
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end, \
+                contextlib.closing(Relay(self.options.programs, far_end.port, LINK_DELAY_MS)) as link:
+            rates = []
+            for in_flight in (1, 8):
+                sink = thrift_sink(link.port, f"in-flight: {in_flight}")
+                with contextlib.closing(Agent(self.options.leat, sink, f"capacity: {SHORT_QUEUE}")) as agent:
+                    rates.append(self.load(agent, BATCHES, 2)[0])
+        one, eight = rates
+        self.row(f"thrift sink, {LINK_DELAY_MS} ms each way, in-flight 8 beside 1", f"{eight / 1e3:.1f} k/s",
+                 f"{one / 1e3:.1f} k/s", f"{eight / one:.1f} times, at least 6", eight >= 6 * one)
+
+    def two_idle_hops(self):
+        probe = subprocess.Popen([f"{self.options.programs}/hop_latency", "200"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        port = int(probe.stdout.readline())
+        with contextlib.closing(Agent(self.options.leat, thrift_sink(port))) as second, \
+                contextlib.closing(Agent(self.options.leat, thrift_sink(second.port))) as first:
+            times = json.loads(probe.communicate(f"{first.port}\n")[0])
+        self.row("one event through two idle hops",
+                 f"median {times['median']} µs (99%: {times['p99']}, worst {times['worst']})", "",
+                 "at most 1000 µs", times["median"] <= 1000)
 
     def starts(self):
         times = []
@@ -213,6 +262,10 @@ class Bench:
     def run(self):
         self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70)
         self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80)
+        self.against_relay("thrift sink, 4 connections, 1000 x 300 B", f"capacity: {SHORT_QUEUE}", 0.70)
+        self.against_relay("the same, a million events in the channel", "", 0.70)
+        self.over_a_long_link()
+        self.two_idle_hops()
         self.idle_connections()
         self.idle_memory()
         self.starts()
@@ -230,7 +283,7 @@ def parse_options():
     parser.add_argument("--programs", required=True, help="the folder of loadgen and limit_server")
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
-    parser.add_argument("--quick", action="store_true", help="under a minute: half a second, 5 rounds")
+    parser.add_argument("--quick", action="store_true", help="about a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:
         options.seconds, options.rounds = 0.5, 5

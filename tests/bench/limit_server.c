@@ -87,30 +87,45 @@ answer_ok(const Connection *self)
     send_all(self, reply, LENGTH_SIZE + header_size + sizeof ok);
 }
 
-static gboolean
-connection_read(Connection *self)
+static void
+answer(const Connection *self, gsize size)
 {
-    gssize n_read = recv(self->fd, self->buffer + self->n_read, self->capacity - self->n_read, 0);
+    if (answers_ok)
+        answer_ok(self);
+    else
+        send_all(self, self->buffer, size);
+}
+
+/* FALSE: the connection is of no use. A client that does not wait for its answers sends the next
+ * frame behind the first. */
+static gboolean
+connection_answer_all(Connection *self)
+{
     gsize size;
 
-    if (n_read <= 0)
-        return n_read < 0 && errno == EAGAIN;
-    self->n_read += (gsize) n_read;
-    size = frame_size(self);
+    while ((size = frame_size(self)) > 0 && self->n_read >= size) {
+        answer(self, size);
+        self->n_read -= size;
+        memmove(self->buffer, self->buffer + size, self->n_read);
+    }
     if (size > MAX_FRAME)
         return FALSE;
     if (size > self->capacity) {
         self->capacity = size;
         self->buffer = g_realloc(self->buffer, size);
     }
-    if (size == 0 || self->n_read < size)
-        return TRUE;
-    if (answers_ok)
-        answer_ok(self);
-    else
-        send_all(self, self->buffer, size);
-    self->n_read = 0;
     return TRUE;
+}
+
+static gboolean
+connection_read(Connection *self)
+{
+    gssize n_read = recv(self->fd, self->buffer + self->n_read, self->capacity - self->n_read, 0);
+
+    if (n_read <= 0)
+        return n_read < 0 && errno == EAGAIN;
+    self->n_read += (gsize) n_read;
+    return connection_answer_all(self);
 }
 
 static gpointer

@@ -1,6 +1,7 @@
 # Load generator and physical limits. Built with the tests, so that they do not rot; run by `make bench`.
 bench_programs = \
 	%D%/channel_speed \
+	%D%/hop_latency \
 	%D%/limit_server \
 	%D%/loadgen \
 	%D%/relay \
@@ -15,6 +16,8 @@ tests_bench_channel_speed_SOURCES = \
 	tests/support/test_part.c \
 	tests/support/test_part.h
 tests_bench_channel_speed_LDADD = $(AGENT_LIBS)
+tests_bench_hop_latency_SOURCES = %D%/hop_latency.c %D%/load_frame.c %D%/load_frame.h
+tests_bench_hop_latency_LDADD = $(WIRE_LIBS)
 tests_bench_limit_server_SOURCES = %D%/limit_server.c
 tests_bench_limit_server_LDADD = $(GLIB_LIBS)
 tests_bench_loadgen_SOURCES = %D%/load_frame.c %D%/load_frame.h %D%/loadgen.c
@@ -31,7 +34,7 @@ tests_bench_walk_speed_LDADD = $(WIRE_LIBS)
 
 EXTRA_DIST += %D%/README.md %D%/bench.py
 
-# BENCH_OPTIONS=--quick takes less than a minute.
+# BENCH_OPTIONS=--quick takes about a minute.
 .PHONY: bench
 bench: leat $(bench_programs)
 	-$(PYTHON) $(srcdir)/%D%/bench.py --leat $(abs_builddir)/leat --programs $(abs_builddir)/%D% $(BENCH_OPTIONS)
