@@ -40,6 +40,10 @@ def test_it_needs_glib_and_the_c_library_alone(installed):  # noqa: F811
     assert {name.split(".so")[0] for name in needed} <= {"libglib-2.0", "libc", "libpthread"}
 
 
+def test_it_stays_loaded_since_its_threads_may_outlive_its_clients(installed):  # noqa: F811
+    assert "NODELETE" in run(["readelf", "-d", installed.library])
+
+
 def test_the_manual_and_the_header_tell_of_the_same_things(installed):  # noqa: F811
     header, manual = installed.header.read_text(), installed.manual.read_text().replace("\\-", "-")
 
