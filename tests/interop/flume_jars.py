@@ -1,4 +1,5 @@
-"""flume_jars.py - the jars of Apache Flume's client, fetched once into a cache outside the tree."""
+"""flume_jars.py - the jars of Apache Flume, client and agent, fetched once into a cache outside the tree."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -11,19 +12,21 @@ JAVA = pathlib.Path(__file__).resolve().parent / "java"
 
 @pytest.fixture(scope="session")
 def flume_jars():
-    """The class path with the client of Flume 1.11.0. Without Java, Maven or the network the story is skipped."""
+    """The class path with Flume 1.11.0. Without Java, Maven or the network the story is skipped."""
     for tool in ("java", "javac", "mvn"):
         if shutil.which(tool) is None:
-            pytest.skip(f"no Java client sent to leat: there is no '{tool}' here")
+            pytest.skip(f"no Flume met leat: there is no '{tool}' here")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "leat-interop"
-    jars, partial = cache / "flume-1.11.0", cache / "flume-1.11.0.part"
+    pom = JAVA / "pom.xml"
+    jars = cache / f"flume-1.11.0-{hashlib.sha256(pom.read_bytes()).hexdigest()[:8]}"
+    partial = jars.with_suffix(".part")
     if not jars.exists():
         shutil.rmtree(partial, ignore_errors=True)
         fetch = subprocess.run(
-            ["mvn", "-B", "-q", "-f", JAVA / "pom.xml", "dependency:copy-dependencies", f"-DoutputDirectory={partial}"],
+            ["mvn", "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={partial}"],
             capture_output=True, text=True, timeout=900, check=False)
         if fetch.returncode != 0:
-            pytest.skip("no Java client sent to leat: Maven cannot get the jars of Apache Flume: "
+            pytest.skip("no Flume met leat: Maven cannot get the jars of Apache Flume: "
                         + (fetch.stdout + fetch.stderr).strip()[:300])
         partial.rename(jars)
     return f"{jars}/*"
