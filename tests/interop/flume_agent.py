@@ -5,7 +5,7 @@ import socket
 import subprocess
 
 import pytest
-from flume_jars import flume_jars  # noqa: F401 (a fixture)
+
 from leat import wait_until
 
 START_TIMEOUT = 60.0  # a JVM on a busy machine
@@ -58,7 +58,7 @@ class FlumeAgent:
 
 
 @pytest.fixture
-def flume(flume_jars, tmp_path):  # noqa: F811
+def flume(flume_jars, tmp_path):
     """A function that starts a Flume agent; see FlumeAgent. At the end of the story it is killed, and its log shows."""
     agents = []
 

@@ -3,25 +3,35 @@ import base64
 import json
 import subprocess
 
+import pytest
+
 from flume_jars import JAVA
 
 KINDS = ("single", "batch")
 TEXT = 'Grüße, 世界 "quoted" \\ \t 🚀'
 
 
-def start_sender(jars, port, protocol, n_each):
-    """A process that sends so many events of each kind to a Thrift source."""
-    return subprocess.Popen(
-        ["java", "-Xmx256m", "-cp", jars, JAVA / "FlumeSender.java", str(port), protocol, str(n_each)],
-        stderr=subprocess.PIPE, text=True)
+@pytest.fixture
+def start_sender(flume_jars):
+    """A function that starts to send so many events of each kind to a Thrift source. What still runs at the end is killed."""
+    senders = []
+
+    def start(port, protocol, n_each):
+        sender = subprocess.Popen(
+            ["java", "-Xmx256m", "-cp", flume_jars, JAVA / "FlumeSender.java", str(port), protocol, str(n_each)],
+            stderr=subprocess.PIPE, text=True)
+        senders.append(sender)
+        return sender
+
+    yield start
+    for sender in senders:
+        sender.kill()
+        sender.communicate()
 
 
 def finish_sender(sender):
     """Every event was accepted."""
-    try:
-        errors = sender.communicate(timeout=300)[1]
-    finally:
-        sender.kill()
+    errors = sender.communicate(timeout=300)[1]
     assert sender.returncode == 0, errors
 
 

@@ -5,8 +5,6 @@ import subprocess
 
 import pytest
 
-from flume_jars import flume_jars  # noqa: F401 (a fixture)
-
 TREE = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = TREE / "docs" / "examples"
 
@@ -44,13 +42,13 @@ def test_the_cpp_example_sends_its_batch(collector, tmp_path):
     assert_arrived(agent, run(tmp_path, program, agent.port("apps")), "C++")
 
 
-def test_the_java_example_with_the_client_of_flume_sends_its_batch(collector, flume_jars, tmp_path):  # noqa: F811
+def test_the_java_example_with_the_client_of_flume_sends_its_batch(collector, flume_jars, tmp_path):
     agent = collector()
 
     assert_arrived(agent, run(tmp_path, "java", "-cp", flume_jars, EXAMPLES / "SendFlume.java", agent.port("apps")), "Java")
 
 
-def test_the_java_example_with_generated_code_sends_its_batch(collector, flume_jars, tmp_path):  # noqa: F811
+def test_the_java_example_with_generated_code_sends_its_batch(collector, flume_jars, tmp_path):
     generated = generate(tmp_path, "java") / "org/apache/flume/thrift"
     run(tmp_path, "javac", "-cp", flume_jars, "-d", tmp_path / "classes", *generated.glob("*.java"), EXAMPLES / "SendThrift.java")
     agent = collector()

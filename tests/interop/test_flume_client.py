@@ -4,8 +4,7 @@ Without Java, Maven or the network the stories are skipped, which shows in the l
 """
 import pytest
 
-from flume_jars import flume_jars  # noqa: F401 (a fixture)
-from numbered_events import assert_all_arrived, finish_sender, read_json_events, start_sender
+from numbered_events import assert_all_arrived, finish_sender, read_json_events
 
 N_EACH = 10000
 
@@ -21,12 +20,12 @@ def configuration(folder, protocol):
 
 @pytest.mark.parametrize("accepts", ["auto", "as sent"])
 @pytest.mark.parametrize("protocol", ["compact", "binary"])
-def test_every_event_of_the_java_client_arrives_as_it_was(leat, flume_jars, tmp_path, protocol, accepts):  # noqa: F811
+def test_every_event_of_the_java_client_arrives_as_it_was(leat, start_sender, tmp_path, protocol, accepts):
     folder = tmp_path / "events"
     folder.mkdir()
     agent = leat(configuration(folder, protocol if accepts == "as sent" else "auto"))
 
-    finish_sender(start_sender(flume_jars, agent.port("flume"), protocol, N_EACH))
+    finish_sender(start_sender(agent.port("flume"), protocol, N_EACH))
     agent.stop()
 
     assert assert_all_arrived(read_json_events(folder), N_EACH) == 0

@@ -8,10 +8,8 @@ import os
 import pytest
 
 from avro_events import count_avro_events, read_avro_events
-from flume_agent import flume  # noqa: F401 (a fixture)
-from flume_jars import flume_jars  # noqa: F401 (a fixture)
 from leat import wait_until
-from numbered_events import assert_all_arrived, finish_sender, key_of, read_json_events, start_sender
+from numbered_events import assert_all_arrived, finish_sender, key_of, read_json_events
 
 N_EACH = 50_000 if os.environ.get("LEAT_SOAK") else 5_000  # of each kind that the sender sends
 N_EVENTS = 2 * N_EACH
@@ -62,12 +60,12 @@ def events_folder(tmp_path):
 
 
 @both_protocols
-def test_every_event_of_leats_sink_arrives_in_flume_once_and_as_it_was(leat, flume, flume_jars, events_folder, protocol):  # noqa: F811
+def test_every_event_of_leats_sink_arrives_in_flume_once_and_as_it_was(leat, flume, start_sender, events_folder, protocol):
     next_tier = flume(protocol, MEMORY, {"type": "file_roll", "sink.directory": events_folder, "sink.rollInterval": 0,
                                          "sink.batchSize": 1000, "sink.serializer": "AVRO_EVENT"})
     edge = leat(edge_config(next_tier.port, protocol))
 
-    finish_sender(start_sender(flume_jars, edge.port("apps"), protocol, N_EACH))
+    finish_sender(start_sender(edge.port("apps"), protocol, N_EACH))
     wait_until(lambda: count_avro_events(events_folder) >= N_EVENTS, "Flume has written every event", TIMEOUT)
     edge.stop()
 
@@ -75,11 +73,11 @@ def test_every_event_of_leats_sink_arrives_in_flume_once_and_as_it_was(leat, flu
 
 
 @both_protocols
-def test_every_event_of_flumes_sink_arrives_in_leat_once_and_as_it_was(leat, flume, flume_jars, events_folder, protocol):  # noqa: F811
+def test_every_event_of_flumes_sink_arrives_in_leat_once_and_as_it_was(leat, flume, start_sender, events_folder, protocol):
     collector = leat(collector_config(events_folder, protocol))
     first_tier = flume(protocol, MEMORY, thrift_sink_of_flume(collector, protocol))
 
-    finish_sender(start_sender(flume_jars, first_tier.port, protocol, N_EACH))
+    finish_sender(start_sender(first_tier.port, protocol, N_EACH))
     wait_until(lambda: n_delivered(collector) >= N_EVENTS, "leat has written every event", TIMEOUT)
     collector.stop()
 
@@ -88,12 +86,12 @@ def test_every_event_of_flumes_sink_arrives_in_leat_once_and_as_it_was(leat, flu
 
 @both_protocols
 def test_flume_killed_twice_between_two_tiers_of_leat_loses_nothing(
-        leat, flume, flume_jars, events_folder, tmp_path, protocol):  # noqa: F811
+        leat, flume, start_sender, events_folder, tmp_path, protocol):
     collector = leat(collector_config(events_folder, protocol))
     middle = flume(protocol, durable_channel(tmp_path), thrift_sink_of_flume(collector, protocol))
     edge = leat(edge_config(middle.port, protocol))
 
-    sender = start_sender(flume_jars, edge.port("apps"), protocol, N_EACH)
+    sender = start_sender(edge.port("apps"), protocol, N_EACH)
     wait_until(lambda: n_delivered(edge) >= N_EVENTS // 10, "Flume has the first events", TIMEOUT)
     middle.kill()
     finish_sender(sender)
