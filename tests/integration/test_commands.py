@@ -71,7 +71,7 @@ def test_every_command_has_help_with_an_example(command):
     (["describe", "--all=yml"], ["--all=yml", "did you mean 'yaml'?"]),
     (["describe", "--all=yaml", "sink"], ["leat describe", "'sink'"]),
     (["describe", "sinc"], ["there is no kind 'sinc'", "did you mean 'sink'?"]),
-    (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, agent"]),
+    (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, sink-group, agent"]),
     (["describe", "sink/fiel"], ["there is no sink of type 'fiel'", "did you mean 'file'?"]),
     (["describe", "file"], ["there is no kind 'file'", "did you mean 'sink/file'?"]),
     (["describe", "sink/"], ["there is no sink of type ''", "file, logger, null"]),
