@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #define BATCH 1000
-#define TRIES 10
 
 /* False if it gives up. */
 static bool
 send_all(LeatClient *client, const LeatEvent *events, size_t n_events)
 {
-    for (int n_failures = 0; n_failures < TRIES; n_failures++) {
+    for (int n_failures = 0; n_failures < 10; n_failures++) {
         GError *error = NULL;
         size_t n_done;
 
@@ -35,7 +34,8 @@ send_all(LeatClient *client, const LeatEvent *events, size_t n_events)
 int
 main(int argc, char **argv)
 {
-    const char *const options[] = { "hosts", argc > 1 ? argv[1] : "127.0.0.1:4141", NULL };
+    const char *hosts = argc > 1 ? argv[1] : "127.0.0.1:4141";
+    const char *const options[] = { "hosts", hosts, "batch-size", "1000", NULL };
     static const LeatHeader headers[] = { { "app", "send" } };
     static char *lines[BATCH];
     static size_t sizes[BATCH];

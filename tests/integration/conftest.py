@@ -4,6 +4,7 @@ import json
 import pytest
 
 import leat as leat_module
+from client_library import installed  # noqa: F401
 
 
 @pytest.fixture

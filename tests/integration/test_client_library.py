@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from client_library import CHECKERS, COMPILER, TREE, installed, run  # noqa: F401 (a fixture)
+from client_library import CHECKERS, COMPILER, TREE, run
 from leat import wait_until
 
 EXAMPLE = TREE / "docs" / "examples" / "send.c"
@@ -25,7 +25,7 @@ def manual_example(manual):
 
 # ---- the library ----
 
-def test_exactly_the_functions_of_the_header_are_exported(installed):  # noqa: F811
+def test_exactly_the_functions_of_the_header_are_exported(installed):
     exported = words(run(["nm", "-D", "--defined-only", installed.library]), r" [A-Z] ([a-z_]\w*)")
     declared = words(installed.header.read_text(), r"^LEAT_API [^;(]*?(\w+)\(")
 
@@ -34,17 +34,17 @@ def test_exactly_the_functions_of_the_header_are_exported(installed):  # noqa: F
 
 
 @pytest.mark.skipif(bool(CHECKERS), reason="this library was built with a sanitizer, or measures coverage")
-def test_it_needs_glib_and_the_c_library_alone(installed):  # noqa: F811
+def test_it_needs_glib_and_the_c_library_alone(installed):
     needed = words(run(["readelf", "-d", installed.library]), r"NEEDED.*\[(.*)\]")
 
     assert {name.split(".so")[0] for name in needed} <= {"libglib-2.0", "libc", "libpthread"}
 
 
-def test_it_stays_loaded_since_its_threads_may_outlive_its_clients(installed):  # noqa: F811
+def test_it_stays_loaded_since_its_threads_may_outlive_its_clients(installed):
     assert "NODELETE" in run(["readelf", "-d", installed.library])
 
 
-def test_the_manual_and_the_header_tell_of_the_same_things(installed):  # noqa: F811
+def test_the_manual_and_the_header_tell_of_the_same_things(installed):
     header, manual = installed.header.read_text(), installed.manual.read_text().replace("\\-", "-")
 
     for pattern in (r"(leat_\w+)\(", r"\b(LEAT_ERROR_\w+)"):
@@ -55,7 +55,7 @@ def test_the_manual_and_the_header_tell_of_the_same_things(installed):  # noqa: 
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
-def test_the_header_passes_strict_compilers(installed, tmp_path, language):  # noqa: F811
+def test_the_header_passes_strict_compilers(installed, tmp_path, language):
     compiler = COMPILER if language == "c" else [shutil.which("c++") or pytest.skip("there is no C++ compiler here")]
     standard = ["-x", "c", "-std=c99", "-Wstrict-prototypes"] if language == "c" else ["-x", "c++", "-std=c++11"]
     source = tmp_path / "source"
@@ -68,15 +68,15 @@ def test_the_header_passes_strict_compilers(installed, tmp_path, language):  # n
 # ---- programs ----
 
 @pytest.fixture(scope="session")
-def example(installed, tmp_path_factory):  # noqa: F811
+def example(installed, tmp_path_factory):
     return installed.compile(EXAMPLE, tmp_path_factory.mktemp("example") / "send")
 
 
-def test_the_manual_and_the_page_about_clients_show_one_program(installed):  # noqa: F811
+def test_the_manual_and_the_page_about_clients_show_one_program(installed):
     assert f"```c\n{manual_example(installed.manual)}```\n" in (TREE / "docs" / "clients.md").read_text()
 
 
-def test_the_program_of_the_manual_sends_its_batch(installed, collector, tmp_path):  # noqa: F811
+def test_the_program_of_the_manual_sends_its_batch(installed, collector, tmp_path):
     agent = collector()
     text = manual_example(installed.manual)
     source = tmp_path / "program.c"
@@ -90,7 +90,7 @@ def test_the_program_of_the_manual_sends_its_batch(installed, collector, tmp_pat
     assert text.count("\n") <= 20
 
 
-def test_the_example_is_short_and_sends_every_line_in_order(installed, example, collector):  # noqa: F811
+def test_the_example_is_short_and_sends_every_line_in_order(installed, example, collector):
     agent = collector()
     lines = [f"line {i}\n" for i in range(2500)]
 
@@ -104,7 +104,7 @@ def test_the_example_is_short_and_sends_every_line_in_order(installed, example, 
     assert EXAMPLE.read_text().count("\n") < 60
 
 
-def test_the_example_goes_on_with_the_other_agent_when_one_is_killed(installed, example, collector):  # noqa: F811
+def test_the_example_goes_on_with_the_other_agent_when_one_is_killed(installed, example, collector):
     first, second = collector(), collector()
     sender = installed.start(example, f"127.0.0.1:{first.port('apps')},127.0.0.1:{second.port('apps')}")
 
@@ -119,7 +119,7 @@ def test_the_example_goes_on_with_the_other_agent_when_one_is_killed(installed, 
     assert [event["body"] for event in second.records()] == ["after\n"] * 1000
 
 
-def test_the_example_tells_of_a_wrong_host(installed, example):  # noqa: F811
+def test_the_example_tells_of_a_wrong_host(installed, example):
     sender = installed.start(example, "nowhere")
     output, errors = sender.communicate("", timeout=60)
 
@@ -150,7 +150,7 @@ GUEST = """
 
 
 @pytest.mark.skipif(bool(CHECKERS), reason="Python cannot load a library that was built with a sanitizer")
-def test_a_dying_agent_costs_the_application_neither_a_signal_nor_a_line(installed, collector, tmp_path):  # noqa: F811
+def test_a_dying_agent_costs_the_application_neither_a_signal_nor_a_line(installed, collector, tmp_path):
     agent = collector()
     guest = tmp_path / "guest.py"
     guest.write_text(textwrap.dedent(GUEST))
@@ -169,7 +169,7 @@ def test_a_dying_agent_costs_the_application_neither_a_signal_nor_a_line(install
     assert (application.returncode, output, errors) == (0, "", "")
 
 
-def test_the_version_is_told_at_run_time_and_to_the_compiler_alike(installed, tmp_path):  # noqa: F811
+def test_the_version_is_told_at_run_time_and_to_the_compiler_alike(installed, tmp_path):
     source = tmp_path / "version.c"
     source.write_text("#include <leat/client.h>\n#include <stdio.h>\nint main(void) { puts(leat_version()); return 0; }\n")
 
