@@ -11,6 +11,7 @@
 #define EVIDENCE_ALONE 4
 #define EVIDENCE_MAX 200
 #define REFUSED_IN_DOUBT_MAX 8
+#define LATELY 64
 /* That chance alone makes a destination that refuses now and then refuse one event so often. */
 #define CHANCE_MAX 1e-6
 /* So many doubts end a search, and this is how long the next one may be put off. */
@@ -43,7 +44,11 @@ struct Poison {
     guint64 end;     /* what was refused ends here */
     guint streak;    /* single events refused in a row */
 
-    /* Of single events, the first time that each was sent: how often it refuses any. */
+    guint64 lease_end;       /* of the lease that was refused again and again */
+    guint64 acknowledged_by; /* in this search */
+
+    /* How often it refuses anything, lately: leases and, in a search, single events, each counted
+     * when it is refused for the first time and when it is acknowledged. */
     guint n_acknowledged;
     guint n_refused;
     guint n_doubts; /* suspects acknowledged after all, pauses although it was alive */
@@ -108,6 +113,16 @@ drop_suspects(Poison *self, guint64 first, guint64 end)
 }
 
 static void
+count_lately(Poison *self, guint *counter)
+{
+    (*counter)++;
+    if (self->n_acknowledged + self->n_refused < LATELY)
+        return;
+    self->n_acknowledged /= 2;
+    self->n_refused /= 2;
+}
+
+static void
 count_answer(Poison *self)
 {
     for (guint i = 0; i < self->suspects->len; i++)
@@ -121,8 +136,11 @@ note_suspect(Poison *self, guint64 seq, guint64 by)
     Suspect fresh = { .seq = seq };
 
     if (known == NULL) {
+        /* What else was refused with it has been acknowledged: that is a comparison already. */
+        if (seq < self->lease_end && (self->acknowledged_by & by) != 0)
+            fresh.evidence = EVIDENCE_COMPARED;
         if (self->alive || self->n_refused < REFUSED_IN_DOUBT_MAX)
-            self->n_refused++;
+            count_lately(self, &self->n_refused);
         g_array_append_val(self->suspects, fresh);
         known = find_suspect(self, seq);
     }
@@ -176,7 +194,7 @@ poison_note_taken(Poison *self, guint64 first, guint n_events)
         return FALSE;
     drop_suspects(self, 0, first); /* another sink has taken them */
     known = n_events == 1 ? find_suspect(self, first) : NULL;
-    if (known == NULL || self->streak == 0)
+    if (known == NULL || self->streak == 0 || known->evidence > 0)
         return FALSE;
     known->aside = TRUE;
     return TRUE;
@@ -227,10 +245,12 @@ poison_note_pause(Poison *self)
 
 /* Whether the lease has been refused often enough. */
 static gboolean
-begin_search(Poison *self, guint64 first)
+begin_search(Poison *self, guint64 first, guint n_events)
 {
     self->refusals = first == self->refused_first ? self->refusals + 1 : 1;
     self->refused_first = first;
+    if (self->refusals == 1)
+        count_lately(self, &self->n_refused);
     if (self->refusals < self->patience)
         return FALSE;
     self->searching = TRUE;
@@ -239,9 +259,9 @@ begin_search(Poison *self, guint64 first)
     self->alive = self->patience < POISON_PATIENCE;
     self->halves = FALSE;
     self->streak = 0;
-    self->n_acknowledged = 0;
-    self->n_refused = 0;
     self->n_doubts = 0;
+    self->lease_end = first + n_events;
+    self->acknowledged_by = 0;
     return TRUE;
 }
 
@@ -249,8 +269,9 @@ static PoisonAdvice
 note_refused_alone(Poison *self, guint64 seq, guint64 by)
 {
     guint streak_max = self->alive ? STREAK_ALIVE : STREAK_IN_DOUBT;
+    const Suspect *known = find_suspect(self, seq);
 
-    if (!self->alive || find_suspect(self, seq) == NULL)
+    if (known == NULL || (known->evidence == 0 && !self->alive))
         self->streak++;
     note_suspect(self, seq, by);
     self->next = MAX(self->next, seq + 1);
@@ -267,7 +288,7 @@ poison_note_refused(Poison *self, guint64 first, guint n_events, guint64 by)
 {
     gboolean begins = !self->searching;
 
-    if (begins && !begin_search(self, first))
+    if (begins && !begin_search(self, first, n_events))
         return POISON_PAUSE;
     count_answer(self);
     if (begins || n_events > 1) {
@@ -309,16 +330,18 @@ poison_note_acknowledged(Poison *self, guint64 first, guint n_events, guint64 by
     if (!self->searching) {
         if (self->refused_first >= first && self->refused_first - first < n_events)
             self->refusals = 0;
+        count_lately(self, &self->n_acknowledged);
         return;
     }
+    self->acknowledged_by |= by;
     self->next = MAX(self->next, first + n_events);
     self->streak = 0;
     count_answer(self);
     compare_suspects(self, by);
     if (drop_suspects(self, first, first + n_events) > 0)
         note_cleared(self);
-    else if (n_events == 1)
-        self->n_acknowledged++;
+    else
+        count_lately(self, &self->n_acknowledged);
     self->alive = TRUE;
     end_search_if_over(self);
 }
@@ -326,14 +349,14 @@ poison_note_acknowledged(Poison *self, guint64 first, guint n_events, guint64 by
 void
 poison_note_alone(Poison *self)
 {
-    gboolean is_fickle = self->n_refused > self->n_acknowledged + 1;
-    guint worth = is_fickle ? EVIDENCE_COMPARED : EVIDENCE_ALONE;
-
+    /* Nothing to learn from a destination that refuses much else. */
+    if (2 * self->n_refused > self->n_acknowledged + 4)
+        return;
     for (guint i = 0; i < self->suspects->len; i++) {
         Suspect *kept = suspect_at(self, i);
 
         if (kept->aside && kept->waits && kept->evidence > 0)
-            kept->evidence += worth;
+            kept->evidence += EVIDENCE_ALONE;
     }
 }
 

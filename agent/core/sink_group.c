@@ -27,6 +27,7 @@ struct SinkGroup {
     Choice *choice;
     gboolean *waits; /* for a turn, by rank */
     guint chosen;    /* whose turn it is, or NOBODY */
+    gint yields;     /* atomic: it is to end its turn. For TakeLimits */
     gboolean forgives;
 };
 
@@ -334,7 +335,8 @@ wait_for_change(SinkGroup *self, guint rank, gint64 deadline_us)
 /* ---- turns ---- */
 
 gboolean
-sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 deadline_us)
+sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 deadline_us,
+                      const gint **ret_yields)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
@@ -345,7 +347,12 @@ sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 dead
         choose(self);
     }
     self->waits[rank] = FALSE;
-    return self->chosen == rank;
+    if (self->chosen != rank)
+        return FALSE;
+    /* What was said before it is its turn says nothing of it; but a stop is no matter of turns. */
+    g_atomic_int_set(&self->yields, g_atomic_int_get(stop));
+    *ret_yields = &self->yields;
+    return TRUE;
 }
 
 void
@@ -364,18 +371,11 @@ sink_group_end_turn(SinkGroup *self, guint rank, gboolean found)
 }
 
 void
-sink_group_wake(SinkGroup *self)
-{
-    g_mutex_lock(&self->lock);
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->lock);
-}
-
-void
 sink_group_forgive(SinkGroup *self)
 {
     g_mutex_lock(&self->lock);
     self->forgives = TRUE;
+    g_atomic_int_set(&self->yields, 1);
     choose(self);
     g_cond_broadcast(&self->changed);
     g_mutex_unlock(&self->lock);
@@ -383,55 +383,54 @@ sink_group_forgive(SinkGroup *self)
 
 /* ---- what became of it ---- */
 
-/* The lock is not held. */
+typedef void (*NoteOutcome)(Choice *choice, guint item, gint64 now_us);
+
+/* With no lock held: whoever waits for events in its turn gives it to one that has come before. */
 static void
-tell_takeover(SinkGroup *self, guint before, guint after)
+hand_over(SinkGroup *self, guint first)
 {
-    if (!self->fails_over || before == after || after == NOBODY)
-        return;
     metric_add(self->base.metrics, SINK_GROUP_TAKEOVERS, 1);
     log_info("another sink of the group takes over", LOG_TEXT("group", self->base.name),
-             LOG_TEXT("sink", member_at(self, after)->base.name));
+             LOG_TEXT("sink", member_at(self, first)->base.name));
+    g_atomic_int_set(&self->yields, 1);
+    channel_wake(member_at(self, first)->channel);
+}
+
+/* Returns when the member is due. */
+static gint64
+note_outcome(SinkGroup *self, guint rank, NoteOutcome note)
+{
+    guint first_before;
+    guint first;
+    gint64 due_before_us;
+    gint64 due_us;
+
+    g_mutex_lock(&self->lock);
+    first_before = first_live(self);
+    due_before_us = choice_due_us(self->choice, rank);
+    note(self->choice, rank, clock_now_us());
+    first = first_live(self);
+    due_us = choice_due_us(self->choice, rank);
+    metric_set(self->base.metrics, SINK_GROUP_LIVE, count_live(self));
+    choose(self);
+    g_mutex_unlock(&self->lock);
+    if (due_us != due_before_us && due_us != 0)
+        metric_add(self->base.metrics, SINK_GROUP_PENALTIES, 1);
+    if (self->fails_over && first != first_before && first != NOBODY)
+        hand_over(self, first);
+    return due_us;
 }
 
 void
 sink_group_note_success(SinkGroup *self, guint rank)
 {
-    guint before;
-    guint after;
-
-    g_mutex_lock(&self->lock);
-    before = first_live(self);
-    choice_note_success(self->choice, rank, clock_now_us());
-    after = first_live(self);
-    metric_set(self->base.metrics, SINK_GROUP_LIVE, count_live(self));
-    choose(self);
-    g_mutex_unlock(&self->lock);
-    tell_takeover(self, before, after);
+    note_outcome(self, rank, choice_note_success);
 }
 
 gint64
 sink_group_note_failure(SinkGroup *self, guint rank)
 {
-    gint64 now_us = clock_now_us();
-    gint64 due_before_us;
-    gint64 due_us;
-    guint before;
-    guint after;
-
-    g_mutex_lock(&self->lock);
-    before = first_live(self);
-    due_before_us = choice_due_us(self->choice, rank);
-    choice_note_failure(self->choice, rank, now_us);
-    due_us = choice_due_us(self->choice, rank);
-    after = first_live(self);
-    metric_set(self->base.metrics, SINK_GROUP_LIVE, count_live(self));
-    choose(self);
-    g_mutex_unlock(&self->lock);
-    if (due_us != due_before_us)
-        metric_add(self->base.metrics, SINK_GROUP_PENALTIES, 1);
-    tell_takeover(self, before, after);
-    return due_us;
+    return note_outcome(self, rank, choice_note_failure);
 }
 
 gboolean

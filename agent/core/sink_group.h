@@ -28,12 +28,14 @@ void sink_group_set_members(SinkGroup *self, const GPtrArray *sinks);
 /* As ranked. */
 const GPtrArray *sink_group_members(const SinkGroup *self);
 
-/* The member waits for its turn, until deadline_us (monotonic), or until *stop (atomic) is set and
- * sink_group_wake called. After TRUE it takes, and ends its turn, whatever it found. */
-gboolean sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 deadline_us);
+/* The member waits for its turn, until deadline_us (monotonic), or until *stop (atomic) is set.
+ * After TRUE it takes, with *ret_yields for the stop of the take, and ends its turn, whatever it
+ * found. */
+gboolean sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 deadline_us,
+                               const gint **ret_yields);
 void sink_group_end_turn(SinkGroup *self, guint rank, gboolean found);
-void sink_group_wake(SinkGroup *self);
-/* From now on penalties are over at once: the agent stops. */
+/* The agent stops, and a stop flag has been set: whoever waits looks at it, whoever takes ends its
+ * turn, and penalties are over at once. */
 void sink_group_forgive(SinkGroup *self);
 
 /* What became of a lease. Failure returns when the penalty is over (monotonic), 0 if there is none.

@@ -51,7 +51,8 @@ sink_search_take_out(SinkSearch *self, SearchSuspect *suspect, GError **ret_erro
     g_autofree SearchSuspect *found = suspect;
 
     g_queue_unlink(&self->aside, &found->link);
-    g_propagate_error(ret_error, found->error);
+    if (found->error != NULL)
+        g_propagate_error(ret_error, found->error);
     return found->lease;
 }
 

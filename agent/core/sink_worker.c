@@ -51,7 +51,8 @@ worker_log_failure(SinkWorker *self, const GError *error)
                 LOG_TEXT("error", error->message));
 }
 
-/* What else is under way is collected, and not judged any more. */
+/* What was leased has been put back, so that the next sink of a group finds it. What else is under
+ * way is collected, and not judged any more. */
 static void
 worker_back_off(SinkWorker *self, const GError *error)
 {
@@ -72,20 +73,17 @@ worker_has_failed(const SinkWorker *self)
 
 /* ---- what became of a lease ---- */
 
-/* FALSE when the dead-letter channel did not take it. */
+/* FALSE and an error when the dead-letter channel did not take it. */
 static gboolean
-worker_reject_first(SinkWorker *self, Lease *lease, const GError *why)
+worker_reject_first(SinkWorker *self, Lease *lease, const GError *why, GError **error)
 {
     Component *component = &self->sink->base;
-    g_autoptr(GError) error = NULL;
 
     if (self->dead_letter != NULL) {
         const BatchSlice *first = &g_array_index(lease->slices, BatchSlice, 0);
 
-        if (!dead_letter_put(self->dead_letter, first, why->message, &error)) {
-            worker_back_off(self, error);
+        if (!dead_letter_put(self->dead_letter, first, why->message, error))
             return FALSE;
-        }
         metric_add(component->metrics, SINK_EVENTS_DEAD_LETTERED, 1);
     }
     metric_add(component->metrics, SINK_EVENTS_REJECTED, 1);
@@ -97,18 +95,23 @@ worker_reject_first(SinkWorker *self, Lease *lease, const GError *why)
 static void
 worker_reject_poison(SinkWorker *self)
 {
-    while (!worker_has_failed(self)) {
+    for (;;) {
         g_autoptr(GError) why = NULL;
+        g_autoptr(GError) error = NULL;
         g_autoptr(Lease) lease = sink_search_next_poison(&self->search, &why);
         guint64 seq;
 
         if (lease == NULL)
             return;
         seq = lease->first;
-        if (worker_reject_first(self, lease, why))
-            sink_search_note_rejected(&self->search, seq);
+        if (!worker_reject_first(self, lease, why, &error)) {
+            g_clear_pointer(&lease, lease_rollback);
+            sink_search_pause(&self->search);
+            worker_back_off(self, error);
+            return;
+        }
+        sink_search_note_rejected(&self->search, seq);
     }
-    sink_search_pause(&self->search);
 }
 
 static void
@@ -138,6 +141,7 @@ worker_note_refused(SinkWorker *self, SinkOutcome *outcome)
     PoisonAdvice advice = sink_search_note_refused(&self->search, &outcome->lease,
                                                    outcome->by.refused, outcome->error);
 
+    g_clear_pointer(&outcome->lease, lease_rollback);
     if (advice == POISON_PAUSE)
         worker_back_off(self, outcome->error);
     else
@@ -155,6 +159,7 @@ worker_note_undelivered(SinkWorker *self, SinkOutcome *outcome)
         return;
     }
     sink_search_pause(&self->search);
+    g_clear_pointer(&outcome->lease, lease_rollback);
     worker_back_off(self, outcome->error);
 }
 
@@ -162,8 +167,15 @@ worker_note_undelivered(SinkWorker *self, SinkOutcome *outcome)
 static void
 worker_note_rejected(SinkWorker *self, SinkOutcome *outcome)
 {
-    if (worker_has_failed(self) || !worker_reject_first(self, outcome->lease, outcome->error))
+    g_autoptr(GError) error = NULL;
+
+    if (worker_has_failed(self))
         return;
+    if (!worker_reject_first(self, outcome->lease, outcome->error, &error)) {
+        g_clear_pointer(&outcome->lease, lease_rollback);
+        worker_back_off(self, error);
+        return;
+    }
     if (outcome->lease->n_events > 0)
         sink_leases_submit(&self->leases, g_steal_pointer(&outcome->lease));
     else if (sink_leases_are_none(&self->leases))
@@ -209,12 +221,13 @@ static Lease *
 worker_take_in_turn(SinkWorker *self, const TakeLimits *limits, gint64 deadline_us)
 {
     Sink *sink = self->sink;
+    TakeLimits in_turn = *limits;
     Lease *lease;
 
     if (sink->group != NULL &&
-        !sink_group_await_turn(sink->group, sink->rank, limits->stop, deadline_us))
+        !sink_group_await_turn(sink->group, sink->rank, limits->stop, deadline_us, &in_turn.stop))
         return NULL;
-    lease = channel_take(sink->channel, limits, deadline_us);
+    lease = channel_take(sink->channel, &in_turn, deadline_us);
     if (sink->group != NULL)
         sink_group_end_turn(sink->group, sink->rank, lease != NULL);
     if (lease == NULL && sink_leases_are_none(&self->leases))

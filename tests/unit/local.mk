@@ -13,6 +13,7 @@ unit_tests = \
 	%D%/test_component \
 	%D%/test_connection \
 	%D%/test_connection_pool \
+	%D%/test_dead_letter \
 	%D%/test_endpoint \
 	%D%/test_event_bytes \
 	%D%/test_event_check \
@@ -38,6 +39,7 @@ unit_tests = \
 	%D%/test_option \
 	%D%/test_option_problems \
 	%D%/test_poison \
+	%D%/test_poison_outage \
 	%D%/test_problems \
 	%D%/test_put_race \
 	%D%/test_quantity \
@@ -53,6 +55,8 @@ unit_tests = \
 	%D%/test_rpc_threads \
 	%D%/test_selectors \
 	%D%/test_send_progress \
+	%D%/test_sink_group \
+	%D%/test_sink_pipeline \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
 	%D%/test_source_put \
@@ -71,6 +75,7 @@ walk_probe = \
 	tests/support/walk_probe.h
 # What makes a single part from YAML text.
 test_part = tests/support/test_part.c tests/support/test_part.h
+scripted_sink = $(test_part) tests/support/scripted_sink.c tests/support/scripted_sink.h
 # Batches from texts, and interceptors that change them.
 test_events = tests/support/events.c tests/support/events.h
 test_intercept = $(test_events) $(test_part) tests/support/intercept.c tests/support/intercept.h
@@ -140,11 +145,21 @@ tests_unit_test_log_SOURCES = %D%/test_log.c
 tests_unit_test_log_LDADD = $(BASE_LIBS)
 tests_unit_test_metric_SOURCES = %D%/test_metric.c
 tests_unit_test_metric_LDADD = $(BASE_LIBS)
-tests_unit_test_sink_runner_SOURCES = %D%/test_sink_runner.c $(test_part)
+tests_unit_test_dead_letter_SOURCES = \
+	$(scripted_sink) %D%/test_dead_letter.c tests/support/fake_channel.c tests/support/fake_channel.h
+tests_unit_test_dead_letter_LDADD = $(AGENT_LIBS)
+tests_unit_test_sink_group_SOURCES = %D%/test_sink_group.c $(scripted_sink)
+tests_unit_test_sink_group_LDADD = $(AGENT_LIBS)
+tests_unit_test_sink_pipeline_SOURCES = %D%/test_sink_pipeline.c $(scripted_sink)
+tests_unit_test_sink_pipeline_LDADD = $(AGENT_LIBS)
+tests_unit_test_sink_runner_SOURCES = %D%/test_sink_runner.c $(scripted_sink)
 tests_unit_test_sink_runner_LDADD = $(AGENT_LIBS)
 tests_unit_test_source_put_SOURCES = %D%/test_source_put.c $(test_part)
 tests_unit_test_source_put_LDADD = $(AGENT_LIBS)
-tests_unit_test_poison_SOURCES = %D%/test_poison.c
+poison_world = tests/support/poison_world.c tests/support/poison_world.h
+tests_unit_test_poison_outage_SOURCES = %D%/test_poison_outage.c $(poison_world)
+tests_unit_test_poison_outage_LDADD = $(AGENT_LIBS)
+tests_unit_test_poison_SOURCES = %D%/test_poison.c $(poison_world)
 tests_unit_test_poison_LDADD = $(AGENT_LIBS)
 tests_unit_test_problems_SOURCES = %D%/test_problems.c
 tests_unit_test_problems_LDADD = $(BASE_LIBS)

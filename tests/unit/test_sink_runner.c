@@ -1,11 +1,10 @@
 /* test_sink_runner.c - leases, retries, back-off and the ways to stop of one sink's thread. */
 #include "agent/core/sink_runner.h"
 
-#include "agent/builtin.h"
 #include "base/clock.h"
-#include "tests/support/test_part.h"
+#include "tests/support/scripted_sink.h"
 
-#define LIMIT_US (10 * G_USEC_PER_SEC)
+#define LIMIT_US BENCH_LIMIT_US
 
 /* The clock of the code under test can be moved on. */
 static gint clock_offset_s; /* atomic */
@@ -17,203 +16,6 @@ g_get_monotonic_time(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (now.tv_sec + g_atomic_int_get(&clock_offset_s)) * G_USEC_PER_SEC + now.tv_nsec / 1000;
-}
-
-/* ---- a sink that does as it is told, and remembers ---- */
-
-typedef enum { DO_DELIVER, DO_RETRY, DO_REJECT, DO_BLOCK } Action;
-
-typedef struct {
-    Action action;
-    guint done; /* RETRY, REJECT: leading events that arrive */
-} Step;
-
-typedef struct {
-    Sink base;
-
-    GMutex lock; /* guards the rest */
-    GCond changed;
-    GArray *script; /* Step; the last one is repeated */
-    guint n_attempts;
-    guint n_ticks;
-    gint64 next_tick_us;
-    gint64 deadline_us; /* of the last attempt */
-    gboolean blocked;
-    gboolean interrupted;
-    GString *arrived; /* bodies */
-} ScriptedSink;
-
-static void
-scripted_sink_arrive(ScriptedSink *self, const Delivery *delivery, guint n_events)
-{
-    for (guint s = 0; s < delivery->n_slices; s++) {
-        for (guint i = 0; i < delivery->slices[s].count && n_events > 0; i++, n_events--) {
-            EventView event;
-
-            batch_view(delivery->slices[s].batch, delivery->slices[s].first + i, &event);
-            g_string_append_len(self->arrived, (const char *) event.body.data,
-                                (gssize) event.body.length);
-        }
-    }
-}
-
-static Verdict
-scripted_sink_deliver(Sink *sink, const Delivery *delivery, guint *ret_done, GError **error)
-{
-    ScriptedSink *self = (ScriptedSink *) sink;
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    Step step = g_array_index(self->script, Step, MIN(self->n_attempts, self->script->len - 1));
-
-    self->n_attempts++;
-    self->deadline_us = delivery->deadline_us;
-    self->blocked = step.action == DO_BLOCK;
-    g_cond_broadcast(&self->changed);
-    while (self->blocked && !self->interrupted)
-        g_cond_wait(&self->changed, &self->lock);
-    *ret_done = step.action == DO_DELIVER ? delivery->n_events : step.done;
-    scripted_sink_arrive(self, delivery, *ret_done);
-    if (step.action == DO_DELIVER)
-        return DELIVERED;
-    g_set_error_literal(error, SINK_ERROR, SINK_ERROR_REFUSED, "scripted");
-    return step.action == DO_REJECT ? DELIVERY_REJECTED : DELIVERY_RETRY;
-}
-
-static void
-scripted_sink_interrupt(Sink *sink)
-{
-    ScriptedSink *self = (ScriptedSink *) sink;
-
-    g_mutex_lock(&self->lock);
-    self->interrupted = TRUE;
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->lock);
-}
-
-static void
-scripted_sink_tick(Sink *sink)
-{
-    ScriptedSink *self = (ScriptedSink *) sink;
-
-    g_mutex_lock(&self->lock);
-    self->n_ticks++;
-    self->next_tick_us = CLOCK_NEVER;
-    g_cond_broadcast(&self->changed);
-    g_mutex_unlock(&self->lock);
-}
-
-static gint64
-scripted_sink_next_tick_us(Sink *sink)
-{
-    ScriptedSink *self = (ScriptedSink *) sink;
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
-    return self->next_tick_us;
-}
-
-static const SinkType scripted_sink = {
-    .base = { .name = "scripted", .instance_size = sizeof(ScriptedSink) },
-    .deliver = scripted_sink_deliver,
-    .interrupt = scripted_sink_interrupt,
-    .tick = scripted_sink_tick,
-    .next_tick_us = scripted_sink_next_tick_us,
-};
-
-/* ---- a channel, a scripted sink, a runner ---- */
-
-typedef struct {
-    Channel *channel;
-    ScriptedSink *sink;
-    SinkRunner *runner;
-} Bench;
-
-#define bench_new(yaml, ...) bench_new_with(yaml, (const Step[]){ __VA_ARGS__, { -1, 0 } })
-
-static Bench *
-bench_new_with(const char *yaml, const Step *script)
-{
-    Bench *self = g_new0(Bench, 1);
-
-    self->channel = (Channel *) test_part_new(builtin_find(COMPONENT_CHANNEL, "memory"),
-                                              COMPONENT_CHANNEL, "buffer", "");
-    g_assert_true(component_open(&self->channel->base, NULL));
-    self->sink = (ScriptedSink *) test_part_new(&scripted_sink.base, COMPONENT_SINK, "out", yaml);
-    self->sink->base.channel = self->channel;
-    self->sink->script = g_array_new(FALSE, FALSE, sizeof(Step));
-    self->sink->arrived = g_string_new(NULL);
-    self->sink->next_tick_us = CLOCK_NEVER;
-    for (; (int) script->action != -1; script++)
-        g_array_append_val(self->sink->script, *script);
-    self->runner = sink_runner_new(&self->sink->base);
-    return self;
-}
-
-static void
-bench_free(Bench *self)
-{
-    sink_runner_interrupt(self->runner);
-    sink_runner_free(self->runner);
-    g_array_unref(self->sink->script);
-    g_string_free(self->sink->arrived, TRUE);
-    component_free(&self->sink->base.base);
-    component_close(&self->channel->base);
-    component_free(&self->channel->base);
-    g_free(self);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bench, bench_free)
-
-/* One event for each letter. */
-static void
-bench_put(Bench *self, const char *letters)
-{
-    for (; *letters != '\0'; letters++) {
-        g_autoptr(Batch) batch = batch_new_single(NULL, 0, byte_span(letters, 1));
-        Ticket ticket = { 0 };
-
-        g_assert_cmpint(channel_put(self->channel, batch, &ticket, NULL), ==, PUT_DONE);
-    }
-}
-
-static void
-bench_start(Bench *self)
-{
-    g_assert_true(sink_runner_start(self->runner, NULL));
-}
-
-/* Until *counter, guarded by the sink's lock, is at least n. */
-static void
-bench_wait_for(Bench *self, const guint *counter, guint n)
-{
-    gint64 deadline_us = clock_now_us() + LIMIT_US;
-
-    g_mutex_lock(&self->sink->lock);
-    while (*counter < n)
-        g_assert_true(g_cond_wait_until(&self->sink->changed, &self->sink->lock, deadline_us));
-    g_mutex_unlock(&self->sink->lock);
-}
-
-static void
-bench_wait_until_empty(Bench *self)
-{
-    gint64 deadline_us = clock_now_us() + LIMIT_US;
-
-    while (channel_n_events(self->channel) > 0) {
-        g_assert_cmpint(clock_now_us(), <, deadline_us);
-        g_usleep(1000);
-    }
-}
-
-static void
-bench_end(Bench *self, gboolean drain)
-{
-    sink_runner_finish(self->runner, drain);
-    g_assert_true(sink_runner_wait(self->runner, clock_now_us() + LIMIT_US));
-}
-
-static guint64
-bench_metric(const Bench *self, SinkMetric metric)
-{
-    return metric_get(self->sink->base.base.metrics, metric);
 }
 
 #define FAST "{ channel: buffer, backoff: 1ms, max-backoff: 1ms }"
@@ -232,7 +34,7 @@ test_events_arrive_in_order_and_leave_the_channel(void)
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "abc");
     g_assert_cmpuint(channel_n_events(bench->channel), ==, 0);
-    g_assert_cmpuint(bench_metric(bench, SINK_EVENTS_DELIVERED), ==, 3);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_EVENTS_DELIVERED), ==, 3);
 }
 
 static void
@@ -243,13 +45,13 @@ test_a_retry_keeps_what_was_acknowledged_and_sends_the_rest_again(void)
 
     bench_put(bench, "abcdef");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 4);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 4);
     bench_end(bench, TRUE);
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "abcdef");
-    g_assert_cmpuint(bench_metric(bench, SINK_EVENTS_DELIVERED), ==, 6);
-    g_assert_cmpuint(bench_metric(bench, SINK_BATCHES_RETRIED), ==, 3);
-    g_assert_cmpuint(bench_metric(bench, SINK_DELIVERY_ATTEMPTS), ==, 6 + 4 + 4 + 3);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_EVENTS_DELIVERED), ==, 6);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_BATCHES_RETRIED), ==, 3);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_DELIVERY_ATTEMPTS), ==, 6 + 4 + 4 + 3);
 }
 
 static void
@@ -259,11 +61,11 @@ test_a_rejected_event_is_counted_and_does_not_block_those_behind_it(void)
 
     bench_put(bench, "abcde");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 3);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 3);
     bench_end(bench, TRUE);
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "ade");
-    g_assert_cmpuint(bench_metric(bench, SINK_EVENTS_REJECTED), ==, 2);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_EVENTS_REJECTED), ==, 2);
     g_assert_cmpuint(channel_n_events(bench->channel), ==, 0);
 }
 
@@ -275,7 +77,7 @@ test_nothing_is_leased_while_backing_off(void)
 
     bench_put(bench, "abc");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     g_autoptr(Lease) lease = channel_take(bench->channel, &limits, clock_now_us() + LIMIT_US);
 
     g_assert_nonnull(lease);
@@ -289,7 +91,7 @@ test_the_last_attempt_of_a_stop_does_not_wait_for_the_backoff(void)
 
     bench_put(bench, "abc");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     bench_end(bench, FALSE);
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "abc");
@@ -302,7 +104,7 @@ test_a_stop_without_drain_leaves_in_the_channel_what_one_attempt_did_not_deliver
 
     bench_put(bench, "abc");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     bench_end(bench, FALSE);
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "a");
@@ -317,7 +119,7 @@ test_a_drain_goes_on_through_failures(void)
 
     bench_put(bench, "abc");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     bench_end(bench, TRUE);
 
     g_assert_cmpstr(bench->sink->arrived->str, ==, "abc");
@@ -334,7 +136,7 @@ test_a_drain_waits_for_what_others_have_leased(void)
     lease = channel_take(bench->channel, &limits, 0);
     bench_start(bench);
     sink_runner_finish(bench->runner, TRUE);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     g_assert_false(sink_runner_wait(bench->runner, clock_now_us() + 1000));
     lease_rollback(lease);
 
@@ -349,7 +151,7 @@ test_an_interrupt_ends_a_delivery_that_hangs_and_loses_nothing(void)
 
     bench_put(bench, "abc");
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
     sink_runner_finish(bench->runner, TRUE);
     g_assert_false(sink_runner_wait(bench->runner, clock_now_us() + 1000));
     sink_runner_interrupt(bench->runner);
@@ -364,14 +166,14 @@ test_ticks_come_when_due_with_nothing_to_deliver_and_while_backing_off(void)
 
     bench->sink->next_tick_us = clock_now_us() + 1000;
     bench_start(bench);
-    bench_wait_for(bench, &bench->sink->n_ticks, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_ticks, 1);
     g_mutex_lock(&bench->sink->lock);
     bench->sink->next_tick_us = clock_now_us() + 20000;
     g_mutex_unlock(&bench->sink->lock);
     bench_put(bench, "a");
-    bench_wait_for(bench, &bench->sink->n_attempts, 1);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
 
-    bench_wait_for(bench, &bench->sink->n_ticks, 2);
+    bench_wait_for(bench->sink, &bench->sink->n_ticks, 2);
 }
 
 static void
@@ -400,8 +202,8 @@ test_batches_are_cut_at_batch_size(void)
     bench_end(bench, TRUE);
 
     g_assert_cmpuint(bench->sink->n_attempts, ==, 3);
-    g_assert_cmpuint(bench_metric(bench, SINK_BATCHES_COMPLETE), ==, 2);
-    g_assert_cmpuint(bench_metric(bench, SINK_BATCHES_UNDERFLOW), ==, 1);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_BATCHES_COMPLETE), ==, 2);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_BATCHES_UNDERFLOW), ==, 1);
 }
 
 static void
@@ -411,11 +213,11 @@ test_trouble_is_half_a_minute_of_waiting_events_without_success(void)
 
     bench_put(bench, "a");
     bench_start(bench);
-    bench_wait_until_empty(bench);
+    bench_wait_until_left(bench, 0);
     g_atomic_int_add(&clock_offset_s, 60);
     g_assert_null(sink_runner_trouble(bench->runner)); /* idle is no trouble */
     bench_put(bench, "b");
-    bench_wait_for(bench, &bench->sink->n_attempts, 2);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 2);
     g_assert_null(sink_runner_trouble(bench->runner)); /* nor is a first failure */
     g_atomic_int_add(&clock_offset_s, 31);
 
