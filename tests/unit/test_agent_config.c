@@ -10,6 +10,9 @@
 #define CHANNELS "channels:\n  buffer: { type: memory }\n"
 #define SINKS "sinks:\n  out: { type: null, channel: buffer }\n"
 
+#define TWO_SINKS \
+    "sinks:\n  a: { type: null, channel: buffer }\n  b: { type: null, channel: buffer }\n"
+
 static AgentConfig *
 parse(const char *yaml)
 {
@@ -217,6 +220,96 @@ static const BadFile bad_files[] = {
       "or remove it\n"
       "agent.yaml:5:3: channels.spare: no source writes to this channel; name it in the "
       "'channels' of one, or as the 'dead-letter' of a sink, or remove it\n" },
+    { "an_unknown_dead_letter_channel",
+      SOURCES CHANNELS "sinks:\n  out: { type: null, channel: buffer, dead-letter: dead }\n",
+      "agent.yaml:6:52: sinks.out.dead-letter: there is no channel 'dead'; channels are: "
+      "buffer\n" },
+    { "dead_letters_into_the_own_channel",
+      SOURCES CHANNELS "sinks:\n  out: { type: null, channel: buffer, dead-letter: buffer }\n",
+      "agent.yaml:6:52: sinks.out.dead-letter: rejected events would come back to this sink "
+      "(buffer -> buffer); name a channel that leads elsewhere\n" },
+    { "dead_letters_that_come_back_by_way_of_others",
+      SOURCES "channels: { buffer: { type: memory }, a: { type: memory }, b: { type: memory } }\n"
+              "sinks:\n"
+              "  out: { type: null, channel: buffer, dead-letter: a }\n"
+              "  two: { type: null, channel: a, dead-letter: b }\n"
+              "  three: { type: null, channel: b, dead-letter: a }\n",
+      "agent.yaml:6:47: sinks.two.dead-letter: rejected events would come back to this sink "
+      "(a -> b -> a); name a channel that leads elsewhere\n"
+      "agent.yaml:7:49: sinks.three.dead-letter: rejected events would come back to this sink "
+      "(b -> a -> b); name a channel that leads elsewhere\n" },
+    { "a_dead_letter_channel_without_a_reader",
+      SOURCES "channels: { buffer: { type: memory }, dead: { type: memory } }\n"
+              "sinks:\n  out: { type: null, channel: buffer, dead-letter: dead }\n",
+      "agent.yaml:3:39: channels.dead: no sink reads this channel; add one with 'channel: dead' "
+      "or remove it\n" },
+    { "a_group_of_an_unknown_sink",
+      SOURCES CHANNELS TWO_SINKS "sink-groups:\n  g: { processor: failover, sinks: [a, c] }\n",
+      "agent.yaml:9:40: sink-groups.g.sinks[1]: there is no sink 'c'; sinks are: a, b\n" },
+    { "a_group_of_one",
+      SOURCES CHANNELS TWO_SINKS "sink-groups:\n  g: { processor: failover, sinks: [a] }\n",
+      "agent.yaml:9:36: sink-groups.g.sinks: a group of one sink does nothing; add another one or "
+      "remove the group\n" },
+    { "a_group_of_none", SOURCES CHANNELS TWO_SINKS "sink-groups:\n  g: { processor: failover }\n",
+      "agent.yaml:9:6: sink-groups.g: the option 'sinks' is missing; add 'sinks: [first, "
+      "second]'\n" },
+    { "a_sink_in_two_groups",
+      SOURCES CHANNELS TWO_SINKS "sink-groups:\n"
+                                 "  g: { processor: failover, sinks: [a, b] }\n"
+                                 "  h: { processor: load-balance, sinks: [b, b] }\n",
+      "agent.yaml:10:41: sink-groups.h.sinks[0]: sink 'b' is in group 'g' already; a sink is in "
+      "one group at most\n"
+      "agent.yaml:10:44: sink-groups.h.sinks[1]: sink 'b' is in group 'g' already; a sink is in "
+      "one group at most\n" },
+    { "a_sink_twice_in_a_group",
+      SOURCES CHANNELS TWO_SINKS
+      "sink-groups:\n  g: { processor: load-balance, sinks: [a, b, a] }\n",
+      "agent.yaml:9:47: sink-groups.g.sinks[2]: sink 'a' is named twice; name it once\n" },
+    { "a_group_over_two_channels",
+      "sources:\n  numbers: { type: sequence, channels: [x, y] }\n"
+      "channels: { x: { type: memory }, y: { type: memory } }\n"
+      "sinks: { a: { type: null, channel: x }, b: { type: null, channel: y } }\n"
+      "sink-groups:\n  g: { processor: failover, sinks: [a, b] }\n",
+      "agent.yaml:6:36: sink-groups.g.sinks: sink 'a' takes from channel 'x' and sink 'b' from "
+      "'y'; the sinks of a group share one channel\n" },
+    { "equal_priorities",
+      SOURCES CHANNELS TWO_SINKS
+      "sink-groups:\n  g: { processor: failover, sinks: [a, b], priorities: { a: 5, b: 5 } }\n",
+      "agent.yaml:9:56: sink-groups.g.priorities: sinks 'a' and 'b' have the same priority; which "
+      "of them goes first?\n" },
+    { "priorities_of_strangers_and_words",
+      SOURCES CHANNELS TWO_SINKS
+      "sink-groups:\n  g: { processor: failover, sinks: [a, b], priorities: { a: x, c: 1 } }\n",
+      "agent.yaml:9:56: sink-groups.g.priorities: 'c' is no sink of this group; add it to 'sinks' "
+      "or remove it\n"
+      "agent.yaml:9:56: sink-groups.g.priorities: 'x' of sink 'a' is not a priority; write a whole "
+      "number\n" },
+    { "a_priority_for_one_of_two",
+      SOURCES CHANNELS TWO_SINKS
+      "sink-groups:\n  g: { processor: failover, sinks: [a, b], priorities: { a: 5 } }\n",
+      "agent.yaml:9:56: sink-groups.g.priorities: sink 'b' has no priority; give every sink of the "
+      "group one, or none\n" },
+    { "a_group_without_a_processor",
+      SOURCES CHANNELS TWO_SINKS "sink-groups:\n  g: { sinks: [a, b] }\n",
+      "agent.yaml:9:3: sink-groups.g: the processor is missing; add 'processor: ...', sink-group "
+      "types are: failover, load-balance\n" },
+    { "an_option_of_the_other_processor",
+      SOURCES CHANNELS TWO_SINKS
+      "sink-groups:\n  g: { processor: failover, sinks: [a, b], selector: random }\n",
+      "agent.yaml:9:44: sink-groups.g: unknown option 'selector'; options are: sinks, priorities, "
+      "max-penalty\n" },
+    { "a_thrift_sink_with_more_hosts_than_its_client",
+      SOURCES CHANNELS "sinks:\n"
+                       "  out: { type: thrift, channel: buffer, hosts: [\"a:1\", \"b:2\"], "
+                       "client: single }\n",
+      "agent.yaml:6:72: sinks.out.client: single has one host, not 2; write failover or "
+      "load-balance\n" },
+    { "a_thrift_sink_with_fewer_hosts_than_its_client",
+      SOURCES CHANNELS "sinks:\n"
+                       "  out: { type: thrift, channel: buffer, hosts: \"a:1\", "
+                       "client: load-balance }\n",
+      "agent.yaml:6:63: sinks.out.client: load-balance needs two hosts or more; add hosts or write "
+      "single\n" },
     { "a_misspelt_channel_is_one_problem",
       "sources:\n  numbers: { type: sequence, channels: [bufer] }\n" CHANNELS
       "sinks:\n  out: { type: null, channel: bufffer }\n",

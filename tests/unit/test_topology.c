@@ -114,6 +114,41 @@ test_graphviz_gets_every_part_and_line(void)
     g_assert_null(strstr(dot, "\"channels.y\" -> \"sinks.n\""));
 }
 
+#define TIERS                                                     \
+    "agent: { name: edge, http: \"off\" }\n"                      \
+    "sources: { in: { type: sequence, channels: x } }\n"          \
+    "channels: { x: { type: memory }, dead: { type: memory } }\n" \
+    "sinks:\n"                                                    \
+    "  a: { type: 'null', channel: x, dead-letter: dead }\n"      \
+    "  b: { type: 'null', channel: x }\n"                         \
+    "  letters: { type: 'null', channel: dead }\n"                \
+    "sink-groups: { g: { processor: failover, sinks: [a, b] } }\n"
+
+static void
+test_groups_and_dead_letters_are_told_of(void)
+{
+    g_autofree char *drawing = draw(TIERS, "C");
+
+    g_assert_nonnull(strstr(drawing, "| failover group g     |\n"));
+    g_assert_nonnull(strstr(drawing, "| dead letters to dead |\n"));
+    g_assert_nonnull(strstr(drawing, "| dead "));
+}
+
+static void
+test_graphviz_gets_groups_and_dead_letters(void)
+{
+    g_autoptr(AgentConfig) config = parse(TIERS);
+    g_autofree char *dot = agent_config_to_dot(config);
+
+    g_assert_nonnull(strstr(dot, "\"sinks.a\" -> \"channels.dead\" [style=dotted, "
+                                 "label=\"dead letters\"];\n"));
+    g_assert_nonnull(strstr(dot, "  subgraph \"cluster sink-groups.g\" {\n"
+                                 "    label=\"g, failover\";\n"
+                                 "    \"sinks.a\";\n"
+                                 "    \"sinks.b\";\n"
+                                 "  }\n"));
+}
+
 static void
 test_a_long_place_keeps_its_end_and_quotes_are_escaped(void)
 {
@@ -172,6 +207,10 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/topology/groups_and_dead_letters_are_told_of",
+                    test_groups_and_dead_letters_are_told_of);
+    g_test_add_func("/topology/graphviz_gets_groups_and_dead_letters",
+                    test_graphviz_gets_groups_and_dead_letters);
     g_test_add_func("/topology/a_chain_is_a_straight_line", test_a_chain_is_a_straight_line);
     g_test_add_func("/topology/lines_of_different_parts_do_not_join",
                     test_lines_of_different_parts_do_not_join);
