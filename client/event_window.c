@@ -63,7 +63,7 @@ measure_window(const LeatEvent *events, gsize n_events, gsize *ret_size, GError 
 {
     gsize limit = MIN(n_events, WINDOW_EVENTS);
     guint n_taken = 0;
-    gsize size;
+    gsize size = 0;
 
     for (*ret_size = 0; n_taken < limit && *ret_size < WINDOW_BYTES; n_taken++) {
         if (!measure_event(&events[n_taken], &size, n_taken == 0 ? error : NULL))
