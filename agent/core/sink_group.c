@@ -389,11 +389,11 @@ typedef void (*NoteOutcome)(Choice *choice, guint item, gint64 now_us);
 static void
 hand_over(SinkGroup *self, guint first)
 {
+    g_atomic_int_set(&self->yields, 1);
+    channel_wake(member_at(self, first)->channel);
     metric_add(self->base.metrics, SINK_GROUP_TAKEOVERS, 1);
     log_info("another sink of the group takes over", LOG_TEXT("group", self->base.name),
              LOG_TEXT("sink", member_at(self, first)->base.name));
-    g_atomic_int_set(&self->yields, 1);
-    channel_wake(member_at(self, first)->channel);
 }
 
 /* Returns when the member is due. */

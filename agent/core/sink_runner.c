@@ -167,9 +167,9 @@ runner_enter_phase(SinkRunner *self, Phase phase)
     g_cond_broadcast(&self->changed);
     g_mutex_unlock(&self->lock);
     g_atomic_int_set(&self->worker.hurry, 1);
-    channel_wake(sink->channel);
     if (sink->group != NULL)
         sink_group_forgive(sink->group);
+    channel_wake(sink->channel);
 }
 
 void

@@ -333,6 +333,14 @@ bench_tell(ScriptedSink *sink, Action action)
     g_mutex_unlock(&sink->lock);
 }
 
+gboolean
+bench_is_blocked(ScriptedSink *sink)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&sink->lock);
+
+    return sink->blocked;
+}
+
 char *
 bench_arrived(ScriptedSink *sink)
 {

@@ -79,5 +79,6 @@ void bench_wait_until_left(Bench *self, guint64 n_events);
 void bench_end(Bench *self, gboolean drain);
 /* What the sink does from now on. */
 void bench_tell(ScriptedSink *sink, Action action);
+gboolean bench_is_blocked(ScriptedSink *sink);
 char *bench_arrived(ScriptedSink *sink); /* (transfer full) */
 guint64 bench_metric(const ScriptedSink *sink, SinkMetric metric);

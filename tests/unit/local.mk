@@ -56,6 +56,7 @@ unit_tests = \
 	%D%/test_selectors \
 	%D%/test_send_progress \
 	%D%/test_sink_group \
+	%D%/test_sink_group_threads \
 	%D%/test_sink_pipeline \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
@@ -148,7 +149,10 @@ tests_unit_test_metric_LDADD = $(BASE_LIBS)
 tests_unit_test_dead_letter_SOURCES = \
 	$(scripted_sink) %D%/test_dead_letter.c tests/support/fake_channel.c tests/support/fake_channel.h
 tests_unit_test_dead_letter_LDADD = $(AGENT_LIBS)
-tests_unit_test_sink_group_SOURCES = %D%/test_sink_group.c $(scripted_sink)
+sink_party = $(scripted_sink) tests/support/sink_party.c tests/support/sink_party.h
+tests_unit_test_sink_group_SOURCES = %D%/test_sink_group.c $(sink_party)
+tests_unit_test_sink_group_threads_SOURCES = %D%/test_sink_group_threads.c $(sink_party)
+tests_unit_test_sink_group_threads_LDADD = $(AGENT_LIBS)
 tests_unit_test_sink_group_LDADD = $(AGENT_LIBS)
 tests_unit_test_sink_pipeline_SOURCES = %D%/test_sink_pipeline.c $(scripted_sink)
 tests_unit_test_sink_pipeline_LDADD = $(AGENT_LIBS)
