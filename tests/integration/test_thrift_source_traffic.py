@@ -249,7 +249,9 @@ def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat)
             while True:
                 deaf.send(request * 1000)
         assert other.is_usable()
-        wait_until(lambda: incidents(agent, "not-reading") == 1, "the deaf one is gone")
+        # What it had sent last may be half a frame, which then is what takes too long.
+        wait_until(lambda: incidents(agent, "not-reading") + incidents(agent, "slow-frame") == 1,
+                   "the deaf one is gone")
         assert_grew_at_most(agent, 4 * KB, memory)
 
 
