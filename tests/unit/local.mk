@@ -62,6 +62,7 @@ unit_tests = \
 	%D%/test_source_processor \
 	%D%/test_source_put \
 	%D%/test_take_waiters \
+	%D%/test_thrift_sink \
 	%D%/test_time_pattern \
 	%D%/test_topology \
 	%D%/test_walk \
@@ -197,6 +198,9 @@ tests_unit_test_interceptor_chain_SOURCES = %D%/test_interceptor_chain.c $(test_
 tests_unit_test_interceptor_chain_LDADD = $(AGENT_LIBS)
 tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(test_intercept)
 tests_unit_test_regex_interceptors_LDADD = $(AGENT_LIBS)
+tests_unit_test_thrift_sink_SOURCES = \
+	$(test_part) %D%/test_thrift_sink.c tests/support/rpc_server.c tests/support/rpc_server.h
+tests_unit_test_thrift_sink_LDADD = $(AGENT_LIBS)
 tests_unit_test_time_pattern_SOURCES = %D%/test_time_pattern.c
 tests_unit_test_time_pattern_LDADD = $(AGENT_LIBS)
 tests_unit_test_channel_processor_SOURCES = \
