@@ -4,6 +4,7 @@ TESTS += %D%/run.sh
 integration_files = \
 	%D%/client_library.py \
 	%D%/conftest.py \
+	%D%/far_end.py \
 	%D%/files.py \
 	%D%/flume_api.py \
 	%D%/leat.py \
@@ -28,6 +29,9 @@ integration_files = \
 	%D%/test_thrift_source_clients.py \
 	%D%/test_thrift_source_soak.py \
 	%D%/test_thrift_source_traffic.py \
+	%D%/test_tiers.py \
+	%D%/test_tiers_faults.py \
+	%D%/test_tiers_poison.py \
 	%D%/thrift_agent.py \
 	%D%/wire.py
 

@@ -1,0 +1,95 @@
+"""far_end.py - a Thrift source as a process of its own, which can be killed and frozen. It writes each event to a file, with
+the time, and answers OK only then; a batch that holds the word "poison" is answered FAILED.
+
+    far = FarEnd(tmp_path / "a")
+    far.freeze(); far.thaw(); far.kill(); far.start()
+    far.bodies, far.times
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from leat import wait_until
+
+
+class FarEnd:
+    def __init__(self, path, start=True):
+        self.path = pathlib.Path(path)
+        self.path.touch()
+        self.port = 0
+        self.process = None
+        self.start()
+        if not start:
+            self.kill()  # its port stays known, and free
+
+    def start(self):
+        """Under the same port as before, if there was one."""
+        self.process = subprocess.Popen([sys.executable, __file__, str(self.port), str(self.path)],
+                                        stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def freeze(self):
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def records(self):
+        """(time, headers that begin with "leat.", body) of each event, as they came."""
+        lines = self.path.read_text().splitlines(True)
+        return [(float(t), leat, body) for t, leat, body in
+                (line.rstrip("\n").split("\t") for line in lines if line.endswith("\n"))]
+
+    @property
+    def bodies(self):
+        return [body for _, _, body in self.records]
+
+    @property
+    def times(self):
+        return [when for when, _, _ in self.records]
+
+    def wait_for(self, n_events):
+        wait_until(lambda: len(self.bodies) >= n_events, f"{n_events} events are at {self.path.name}")
+
+
+def main(port, path):
+    from flume_api import FlumePeer, Status
+
+    out = open(path, "a", encoding="utf-8")
+
+    def answer(batch):
+        bodies = [event.body.decode() for event in batch]
+        if any("poison" in body for body in bodies):
+            return Status.FAILED
+        now = time.monotonic()
+        leat = [" ".join(f"{k}={v}" for k, v in sorted(event.headers.items()) if k.startswith("leat."))
+                for event in batch]
+        out.write("".join(f"{now}\t{header}\t{body}\n" for header, body in zip(leat, bodies)))
+        out.flush()
+        return Status.OK
+
+    peer = FlumePeer(answer=answer, port=port)
+    print(peer.port, flush=True)
+    while True:
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])
