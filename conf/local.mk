@@ -1,4 +1,7 @@
 EXTRA_DIST += \
+	%D%/collector.yaml \
+	%D%/edge.yaml \
+	%D%/failover.yaml \
 	%D%/quickstart.sh \
 	%D%/quickstart.yaml \
 	%D%/routing.yaml \

@@ -45,6 +45,14 @@ def test_a_good_file_is_drawn(check):
         assert name in result.stdout
 
 
+@pytest.mark.parametrize("path", sorted((TOP / "conf").glob("*.yaml")), ids=lambda path: path.name)
+def test_what_comes_with_leat_is_right_and_says_what_it_shows(path):
+    result = subprocess.run([program(), "check", str(path)], capture_output=True, text=True, timeout=20)
+
+    assert result.returncode == 0, result.stderr
+    assert path.read_text().startswith(f"# {path.name} - ")
+
+
 def test_a_terminal_without_utf8_gets_ascii(check):
     assert check(GOOD, locale="C").stdout.isascii()
     assert not check(GOOD).stdout.isascii()
