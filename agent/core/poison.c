@@ -215,7 +215,7 @@ static void
 end_search_if_over(Poison *self)
 {
     if (self->searching && self->next >= self->end && self->suspects->len == 0)
-        end_search(self, self->found ? 1 : POISON_PATIENCE);
+        end_search(self, self->found || self->halves ? 1 : POISON_PATIENCE);
 }
 
 /* A destination that refuses now and then is no matter for a search, which costs more there than to
@@ -255,7 +255,8 @@ begin_search(Poison *self, guint64 first, guint n_events)
         return FALSE;
     self->searching = TRUE;
     self->found = FALSE;
-    /* Where one was found lately there are often more; that destination was no outage. */
+    /* Where one was found lately there are often more, and where many are refused of which each
+     * alone is taken, a batch is too large: that destination was no outage. */
     self->alive = self->patience < POISON_PATIENCE;
     self->halves = FALSE;
     self->streak = 0;

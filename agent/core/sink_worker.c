@@ -51,8 +51,7 @@ worker_log_failure(SinkWorker *self, const GError *error)
                 LOG_TEXT("error", error->message));
 }
 
-/* What was leased has been put back, so that the next sink of a group finds it. What else is under
- * way is collected, and not judged any more. */
+/* What was leased has been put back, so that the next sink of a group finds it. */
 static void
 worker_back_off(SinkWorker *self, const GError *error)
 {
@@ -62,13 +61,8 @@ worker_back_off(SinkWorker *self, const GError *error)
     if (self->sink->group != NULL)
         due_us = sink_group_note_failure(self->sink->group, self->sink->rank);
     self->retry_us = due_us != 0 ? due_us : retry_us;
+    self->settles = TRUE;
     worker_log_failure(self, error);
-}
-
-static gboolean
-worker_has_failed(const SinkWorker *self)
-{
-    return self->retry_us != 0;
 }
 
 /* ---- what became of a lease ---- */
@@ -126,12 +120,12 @@ worker_note_delivered(SinkWorker *self, const SinkOutcome *outcome)
     atomic_store(&self->undelivered_since_us,
                  n_events < lease->n_events || !sink_leases_are_none(&self->leases) ? clock_now_us()
                                                                                     : 0);
-    if (!worker_has_failed(self)) {
+    if (!self->settles) {
         backoff_reset(&self->backoff);
         sink_search_note_acknowledged(&self->search, lease, n_events, outcome->by.acknowledged);
     }
     lease_commit(lease, n_events);
-    if (self->sink->group != NULL)
+    if (!self->settles && self->sink->group != NULL)
         sink_group_note_success(self->sink->group, self->sink->rank);
 }
 
@@ -142,6 +136,7 @@ worker_note_refused(SinkWorker *self, SinkOutcome *outcome)
                                                    outcome->by.refused, outcome->error);
 
     g_clear_pointer(&outcome->lease, lease_rollback);
+    self->settles = TRUE;
     if (advice == POISON_PAUSE)
         worker_back_off(self, outcome->error);
     else
@@ -152,7 +147,7 @@ static void
 worker_note_undelivered(SinkWorker *self, SinkOutcome *outcome)
 {
     metric_add(self->sink->base.metrics, SINK_BATCHES_RETRIED, 1);
-    if (worker_has_failed(self))
+    if (self->settles)
         return;
     if (outcome->verdict == DELIVERY_REFUSED) {
         worker_note_refused(self, outcome);
@@ -169,7 +164,7 @@ worker_note_rejected(SinkWorker *self, SinkOutcome *outcome)
 {
     g_autoptr(GError) error = NULL;
 
-    if (worker_has_failed(self))
+    if (self->settles)
         return;
     if (!worker_reject_first(self, outcome->lease, outcome->error, &error)) {
         g_clear_pointer(&outcome->lease, lease_rollback);
@@ -193,7 +188,7 @@ worker_settle_oldest(SinkWorker *self)
     worker_note_delivered(self, &outcome);
     switch (outcome.verdict) {
     case DELIVERED:
-        if (!worker_has_failed(self)) {
+        if (!self->settles) {
             worker_note_success(self);
             worker_reject_poison(self);
         }
@@ -343,11 +338,12 @@ void
 sink_worker_step(SinkWorker *self, const gint *stop, gint64 deadline_us)
 {
     self->retry_us = 0;
+    self->settles = FALSE;
     worker_fill(self, stop, deadline_us);
     if (sink_leases_are_none(&self->leases))
         return;
     worker_settle_oldest(self);
-    if (worker_has_failed(self))
+    if (self->settles)
         worker_settle_all(self);
 }
 

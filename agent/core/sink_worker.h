@@ -27,7 +27,8 @@ typedef struct {
     SinkLeases leases;
     SinkSearch search;
     Backoff backoff;
-    gint64 retry_us;         /* monotonic: no attempt before; 0: nothing failed */
+    gboolean settles; /* something failed: what else is under way is collected, and not judged */
+    gint64 retry_us;  /* monotonic: no attempt before; 0: now */
     gint64 alone_until_us;   /* monotonic: a suspect waits for others to compare it with; 0: none */
     gint64 failing_since_us; /* monotonic, 0: healthy */
     guint failed_attempts;
@@ -37,7 +38,7 @@ void sink_worker_init(SinkWorker *self, Sink *sink);
 void sink_worker_clear(SinkWorker *self);
 
 /* Takes what there is room for, waiting for the first until deadline_us or *stop, and ends the
- * oldest delivery; all of them if that fails, and then retry_us says when to try again. */
+ * oldest delivery, or all of them if that fails; retry_us says when to try again. */
 void sink_worker_step(SinkWorker *self, const gint *stop, gint64 deadline_us);
 /* Ends everything; nothing is leased afterwards. */
 void sink_worker_end(SinkWorker *self);

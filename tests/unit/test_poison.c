@@ -165,6 +165,31 @@ test_suspects_that_another_sink_has_delivered_are_forgotten(void)
     g_assert_cmpuint(poison_limit(poison, BATCH), ==, BATCH);
 }
 
+static guint n_sent;
+
+static gboolean
+takes_up_to_300(guint64 seq, guint request)
+{
+    static guint last_request;
+
+    n_sent = request == last_request ? n_sent + 1 : 1;
+    last_request = request;
+    (void) seq;
+    return n_sent <= 300;
+}
+
+static void
+test_batches_that_are_too_large_are_halved_at_once_after_the_first(void)
+{
+    g_autoptr(World) world = world_new(20 * BATCH, takes_up_to_300);
+
+    run(world, 100);
+
+    g_assert_cmpuint(world->n_delivered, ==, 20 * BATCH);
+    g_assert_cmpuint(world->n_pauses, <=, POISON_PATIENCE + 1);
+    g_assert_cmpuint(world->n_requests, <=, 20 * 25);
+}
+
 #define ADD(name, function) g_test_add_func("/poison/" name, function)
 
 int
@@ -183,5 +208,7 @@ main(int argc, char **argv)
     ADD("one-of-several-destinations", test_one_of_several_destinations_that_refused_is_enough);
     ADD("nobody-can-name", test_a_destination_that_nobody_can_name_proves_nothing);
     ADD("delivered-by-another-sink", test_suspects_that_another_sink_has_delivered_are_forgotten);
+    ADD("batches-that-are-too-large",
+        test_batches_that_are_too_large_are_halved_at_once_after_the_first);
     return g_test_run();
 }

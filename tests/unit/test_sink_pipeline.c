@@ -109,6 +109,20 @@ test_a_rejected_event_leaves_the_others_of_its_lease_under_way(void)
 }
 
 static void
+test_poison_is_found_although_others_are_acknowledged_beside_it(void)
+{
+    g_autoptr(Bench) bench = pipe_new(TWO, SCRIPT({ DO_TASTE, 0 }));
+
+    bench_put(bench, "axbcdefghijklmnopqrstuvwyzxabcdefghijklmnopqrstuvwyz");
+    bench_start(bench);
+    bench_wait_until_left(bench, 0);
+
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_EVENTS_REJECTED), ==, 2);
+    g_assert_cmpuint(bench_metric(bench->sink, SINK_EVENTS_DELIVERED), ==, 50);
+    g_assert_cmpuint(bench->sink->n_attempts, <, 200);
+}
+
+static void
 test_an_interrupt_gives_up_all_that_is_under_way(void)
 {
     g_autoptr(Bench) bench = pipe_new(TWO, SCRIPT({ DO_BLOCK, 0 }));
@@ -156,6 +170,7 @@ main(int argc, char **argv)
     ADD("what-was-put-back-goes-first", test_what_was_put_back_goes_first_the_next_time);
     ADD("a-rejected-event-leaves-the-others",
         test_a_rejected_event_leaves_the_others_of_its_lease_under_way);
+    ADD("poison-is-found", test_poison_is_found_although_others_are_acknowledged_beside_it);
     ADD("an-interrupt-gives-up-all", test_an_interrupt_gives_up_all_that_is_under_way);
     ADD("a-stop-waits", test_a_stop_without_drain_waits_for_what_is_under_way_and_tries_once_more);
     return g_test_run();
