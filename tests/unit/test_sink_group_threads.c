@@ -111,6 +111,47 @@ test_a_stop_without_drain_does_not_wait_for_turns(void)
     g_assert_cmpuint(guest(party, 1)->n_attempts, ==, 0);
 }
 
+static guint64
+party_metric(const Party *party, SinkMetric metric)
+{
+    guint64 sum = 0;
+
+    for (guint i = 0; i < 3; i++)
+        sum += bench_metric(guest(party, i), metric);
+    return sum;
+}
+
+/* Whichever of them looks for it, there must be others to compare it with. */
+static void
+check_poison(const ComponentType *type)
+{
+    g_autoptr(Party) party = party_new(type, "{ sinks: [a, b, c], max-penalty: 1ms }",
+                                       "{ channel: buffer, batch-size: 4, linger: 0s, "
+                                       "backoff: 1ms, max-backoff: 1ms }");
+    guint64 n_good = 24;
+
+    for (guint i = 0; i < 3; i++)
+        bench_tell(guest(party, i), DO_TASTE);
+    bench_put(party->bench, "abcdxefghijkxlmnopqrstuvwy");
+    bench_start(party->bench);
+    for (; party_metric(party, SINK_EVENTS_REJECTED) < 2; n_good++) {
+        g_assert_cmpuint(n_good, <, 10000);
+        bench_put(party->bench, "-");
+        bench_wait_until_left(party->bench, 2);
+    }
+    bench_wait_until_left(party->bench, 0);
+
+    g_assert_cmpuint(party_metric(party, SINK_EVENTS_DELIVERED), ==, n_good);
+    g_assert_cmpuint(party_metric(party, SINK_EVENTS_REJECTED), ==, 2);
+}
+
+static void
+test_poison_is_found_by_a_group_too(void)
+{
+    check_poison(&failover_sink_group);
+    check_poison(&load_balance_sink_group);
+}
+
 /* ---- load balancing ---- */
 
 /* Each waits for its turn while the others have theirs. */
@@ -255,5 +296,6 @@ main(int argc, char **argv)
     ADD("load-balance/a-dead-one", test_a_dead_sink_gets_nothing_and_nothing_is_lost);
     ADD("load-balance/the-only-good-one", test_all_events_go_through_the_only_good_sink);
     ADD("load-balance/a-hanging-one", test_a_hanging_sink_holds_up_no_more_than_it_has);
+    ADD("poison", test_poison_is_found_by_a_group_too);
     return g_test_run();
 }
