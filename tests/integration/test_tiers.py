@@ -86,7 +86,7 @@ def test_a_stop_drains_what_is_in_memory_into_the_next_tier(far_end, leat):
 
 def test_a_stop_while_the_next_tier_is_frozen_ends_in_time_and_says_what_is_lost(far_end, leat):
     far = far_end()
-    agent = leat(edge([far.address], {"count": 1000}, {"in-flight": 4, "batch-size": 10}, **{"shutdown-timeout": "1s"}))
+    agent = leat(edge([far.address], {"count": 1000, "rate": 500}, {"in-flight": 4, "batch-size": 10}, **{"shutdown-timeout": "1s"}))
 
     far.wait_for(100)
     far.freeze()
