@@ -45,14 +45,6 @@ def test_a_good_file_is_drawn(check):
         assert name in result.stdout
 
 
-@pytest.mark.parametrize("path", sorted((TOP / "conf").glob("*.yaml")), ids=lambda path: path.name)
-def test_what_comes_with_leat_is_right_and_says_what_it_shows(path):
-    result = subprocess.run([program(), "check", str(path)], capture_output=True, text=True, timeout=20)
-
-    assert result.returncode == 0, result.stderr
-    assert path.read_text().startswith(f"# {path.name} - ")
-
-
 def test_a_terminal_without_utf8_gets_ascii(check):
     assert check(GOOD, locale="C").stdout.isascii()
     assert not check(GOOD).stdout.isascii()
@@ -180,8 +172,7 @@ def test_the_environment_is_used_before_anything_is_checked(check):
 
 @pytest.mark.parametrize("path", sorted((TOP / "conf").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_configurations_that_come_with_leat_are_right(path):
-    if "compression: gzip" in path.read_text() and not is_built_with("zlib"):
-        pytest.skip("this leat was built without zlib")
+    assert path.read_text().startswith(f"# {path.name} - ")
     result = subprocess.run([program(), "check", str(path)], capture_output=True, text=True, timeout=20)
 
     problems = [line for line in result.stderr.splitlines() if "this leat was built without" not in line]
