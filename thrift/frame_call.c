@@ -53,11 +53,9 @@ batch_of_walk(FrameCall *self)
 static void
 receive_events(FrameCall *self, gboolean is_single)
 {
-    ReceiveMemory *memory = self->connection->loop->server->memory;
     Batch *batch = batch_of_walk(self);
-    gsize reserved = batch->allocated;
+    gsize reserved = self->reserved;
 
-    receive_memory_adjust(memory, self->reserved, reserved);
     self->reserved = 0;
     frame_request_receive(self->connection, &self->message, is_single, batch, reserved);
 }

@@ -106,6 +106,7 @@ frame_loop_init(FrameLoop *self, FrameServer *server, GError **error)
     self->answer_deadline.expired = answer_deadline_came;
     self->deadline.expired = deadline_came;
     self->returned_job.run = frame_request_run_returned;
+    frame_pace_init(self);
     return TRUE;
 }
 

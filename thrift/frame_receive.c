@@ -2,8 +2,9 @@
  *
  * Every read goes into the rest of the frame that is being received and, behind that, into the
  * scratch of the loop. Small frames that lie in the scratch whole are taken where they lie; a
- * larger or unfinished one gets a buffer of its own. When memory is short nothing is read that is
- * not reserved: first the length of a frame alone, then its body alone. */
+ * larger one, which is worth a buffer even there, or an unfinished one gets a buffer of its own.
+ * When memory is short nothing is read that is not reserved: first the length of a frame alone,
+ * then its body alone. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,9 +13,6 @@
 #include "base/quantity.h"
 #include "thrift/client_guess.h"
 #include "thrift/frame_server_private.h"
-
-/* A larger frame is worth a buffer even when it lies in the scratch. */
-#define SMALL_FRAME ((gsize) 32 * 1024)
 
 /* Behind a frame of this size comes another such, most likely: better to read its length and a
  * little, and the rest into its own buffer, than to copy what went into the scratch. */
@@ -55,17 +53,23 @@ frame_receive_drop(FrameConnection *self)
 
 /* ---- memory ---- */
 
+/* n_here: bytes of the frame that are here already. */
 static void
-reserve(FrameConnection *self)
+reserve(FrameConnection *self, gsize n_here)
 {
+    FrameServer *server = self->loop->server;
     gsize capacity = buffer_pool_capacity_for(self->frame_length);
 
-    if (receive_memory_reserve(self->loop->server->memory, capacity, &self->waiter)) {
+    /* It is taken where it lies, and charged once it has to wait for a channel. */
+    if (n_here >= self->frame_length && receive_memory_lends(server->memory, self->frame_length))
+        return;
+    if (receive_memory_reserve(server->memory, capacity, &self->waiter)) {
         self->reserved = capacity;
         return;
     }
     self->waiting = TRUE;
     frame_connection_ref(self);
+    frame_pace_begin(server);
 }
 
 void
@@ -140,7 +144,7 @@ begin_frame(FrameConnection *self, const guint8 *following, gsize n_following)
     }
     self->frame_length = (gsize) length;
     self->frame_filled = 0;
-    reserve(self);
+    reserve(self, n_following);
 }
 
 static gsize
@@ -193,7 +197,7 @@ take_body(FrameConnection *self, const guint8 *data, gsize length)
 {
     gsize n = MIN(length, self->frame_length - self->frame_filled);
 
-    if (self->frame == NULL && n == self->frame_length && n <= SMALL_FRAME) {
+    if (self->frame == NULL && n == self->frame_length && n <= RECEIVE_SMALL) {
         take_frame(self, data, NULL);
         return n;
     }

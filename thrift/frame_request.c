@@ -135,6 +135,16 @@ out_remove(FrameLoop *loop, Request *self)
         self->next_out->previous_out = self->previous_out;
 }
 
+/* What stays is charged for what it is, not for what its client declared. */
+static void
+charge_batch(Request *self)
+{
+    gsize allocated = self->batch->allocated;
+
+    receive_memory_adjust(self->connection->loop->server->memory, self->reserved, allocated);
+    self->reserved = allocated;
+}
+
 void
 frame_request_receive(FrameConnection *connection, const WireMessage *message, gboolean is_single,
                       Batch *batch, gsize reserved)
@@ -147,6 +157,8 @@ frame_request_receive(FrameConnection *connection, const WireMessage *message, g
     self->reserved = reserved;
     out_add(loop, self);
     loop->server->handler.received(self, loop->server->user);
+    if (!self->is_answered)
+        charge_batch(self);
 }
 
 void
@@ -160,9 +172,10 @@ request_charge(Request *self, gsize size)
 {
     ReceiveMemory *memory = self->connection->loop->server->memory;
 
-    if (!receive_memory_enlarge(memory, self->reserved, size))
+    g_assert(self->charged == 0);
+    if (size > 0 && !receive_memory_reserve_more(memory, self->reserved, size))
         return FALSE;
-    self->reserved += size;
+    self->charged = size;
     return TRUE;
 }
 
@@ -175,7 +188,10 @@ request_complete(Request *self, gboolean ok)
     loop_timer_clear(loop->loop, &self->deadline);
     out_remove(loop, self);
     g_clear_pointer(&self->batch, batch_unref);
-    receive_memory_release(loop->server->memory, self->reserved);
+    if (self->reserved > 0)
+        receive_memory_release(loop->server->memory, self->reserved);
+    if (self->charged > 0)
+        receive_memory_release(loop->server->memory, self->charged);
     self->is_answered = TRUE;
     self->ok = ok;
     frame_connection_mark_due(self->connection);

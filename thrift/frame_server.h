@@ -21,7 +21,7 @@ typedef enum { FRAME_PROTOCOL_AUTO, FRAME_PROTOCOL_COMPACT, FRAME_PROTOCOL_BINAR
 typedef enum {
     FRAME_CLOSED_BY_PEER,
     FRAME_CLOSED_IDLE,
-    FRAME_CLOSED_SLOW_FRAME,  /* frame-timeout */
+    FRAME_CLOSED_SLOW_FRAME,  /* frame-timeout, or behind its pace while others wait for memory */
     FRAME_CLOSED_NOT_READING, /* did not take its answers within frame-timeout */
     FRAME_CLOSED_NOT_FRAMED,  /* a client without framing, or Avro, TLS, HTTP: detail says which */
     FRAME_CLOSED_TOO_LARGE,
@@ -86,8 +86,8 @@ gpointer request_user(Request *self); /* the scratch, aligned for any type */
 Request *request_of_user(gpointer scratch);
 /* Loop thread only. */
 void request_set_deadline(Request *self, gint64 deadline_us);
-/* Memory that the handler keeps until request_complete beside the batch. FALSE: receive-memory has
- * no room for it; keep none. */
+/* Memory that the handler keeps until request_complete beside the batch, once. FALSE:
+ * receive-memory has no room for it; keep none. */
 gboolean request_charge(Request *self, gsize size);
 void request_complete(Request *self, gboolean ok); /* OK or FAILED; frees the request */
 /* Any thread, once per received: queues the request for `returned`; one wake-up per loop and group.

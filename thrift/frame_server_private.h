@@ -90,6 +90,10 @@ struct FrameLoop {
     LoopTimer answer_deadline;
     LoopTimer deadline;
 
+    atomic_bool is_pacing; /* the job is on its way, or the timer set */
+    LoopJob pace_job;
+    LoopTimer pace;
+
     LoopJob returned_job;
     _Atomic(Request *) returned; /* handed back by any thread, newest first */
     atomic_uint n_connections;   /* open or on their way here; read by the acceptor */
@@ -138,7 +142,7 @@ struct FrameConnection {
     guint8 prefix[FRAME_PREFIX];
     guint n_prefix; /* bytes of it that are here; all of them while a frame is received */
     gsize frame_length;
-    gsize reserved; /* of receive memory for this frame; 0 while it waits */
+    gsize reserved; /* of receive memory for this frame; 0 while it waits, or needs none */
     Buffer *frame;  /* NULL until bytes of it must be kept */
     gsize frame_filled;
     gint64 frame_started_us; /* 0 while nothing is received, or not read because of us */
@@ -188,6 +192,15 @@ void frame_receive_held(FrameConnection *self);
 void frame_receive_granted(LoopJob *job);
 void frame_receive_drop(FrameConnection *self); /* what has not become a request yet */
 
+/* ---- those who hold memory while others wait: frame_pace.c ---- */
+
+void frame_pace_init(FrameLoop *loop);
+/* Somebody waits for memory: in a while, and again and again until nobody does, whoever holds some
+ * and does not use it is ended. Any loop. */
+void frame_pace_begin(FrameServer *server);
+/* When the connection will have held memory for too long if nothing more comes; or CLOCK_NEVER. */
+gint64 frame_pace_due_us(const FrameConnection *connection);
+
 /* ---- one frame: frame_call.c ---- */
 
 /* data stands in buffer (transfer full), or is only lent if that is NULL; reserved is handed on. */
@@ -204,7 +217,8 @@ struct Request {
     Request *previous_out, *next_out; /* of the loop, until it is completed */
     FrameConnection *connection;
     Batch *batch;
-    gsize reserved; /* of receive memory */
+    gsize reserved; /* of receive memory for the batch; 0 if it was lent and did not have to wait */
+    gsize charged;  /* what the handler keeps beside it */
     LoopTimer deadline;
     WireProtocol protocol;
     gint32 sequence_id;

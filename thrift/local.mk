@@ -46,6 +46,7 @@ libthrift_a_SOURCES = \
 	%D%/frame_call.c \
 	%D%/frame_connection.c \
 	%D%/frame_loop.c \
+	%D%/frame_pace.c \
 	%D%/frame_reason.c \
 	%D%/frame_receive.c \
 	%D%/frame_request.c \

@@ -66,12 +66,15 @@ static const OptionSpec thrift_source_options[] = {
       .fallback = "256MiB",
       .min = 64,
       .help = "Memory for all requests that are being received; when it is used up, the next wait "
-              "their turn." },
+              "their turn, small ones (up to 32 KiB) not behind large ones." },
     { .name = "frame-timeout",
       OPTION_AT(DURATION, ThriftSource, frame_timeout_us),
       .fallback = "30s",
       .min = 1000,
-      .help = "A request must arrive within this time, from its first byte to its last." },
+      .help =
+          "A request must arrive within this time, from its first byte to its last; while others "
+          "wait for memory, one that stalls or falls behind this pace is ended after a "
+          "second." },
     { .name = "idle-timeout",
       OPTION_AT(DURATION, ThriftSource, idle_timeout_us),
       .fallback = "0s",

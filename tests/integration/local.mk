@@ -27,6 +27,7 @@ integration_files = \
 	%D%/test_shutdown.py \
 	%D%/test_thrift_source_answers.py \
 	%D%/test_thrift_source_clients.py \
+	%D%/test_thrift_source_memory.py \
 	%D%/test_thrift_source_soak.py \
 	%D%/test_thrift_source_traffic.py \
 	%D%/test_tiers.py \

@@ -26,6 +26,7 @@ unit_tests = \
 	%D%/test_file_sink \
 	%D%/test_file_template \
 	%D%/test_file_time \
+	%D%/test_frame_pace \
 	%D%/test_frame_server \
 	%D%/test_header_interceptors \
 	%D%/test_interceptor_chain \
@@ -237,6 +238,9 @@ tests_unit_test_memory_queue_SOURCES = %D%/test_memory_queue.c $(test_events)
 tests_unit_test_memory_queue_LDADD = $(AGENT_LIBS)
 tests_unit_test_client_guess_SOURCES = %D%/test_client_guess.c
 tests_unit_test_client_guess_LDADD = $(LEAT_THRIFT_LIBS)
+tests_unit_test_frame_pace_SOURCES = %D%/test_frame_pace.c
+tests_unit_test_frame_pace_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+tests_unit_test_frame_pace_LDADD = $(LEAT_THRIFT_LIBS)
 tests_unit_test_frame_server_SOURCES = $(test_events) %D%/test_frame_server.c
 tests_unit_test_frame_server_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
 tests_unit_test_frame_server_LDADD = $(LEAT_THRIFT_LIBS)

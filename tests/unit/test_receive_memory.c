@@ -134,13 +134,13 @@ test_a_reservation_is_enlarged_if_it_fits_or_is_the_only_one(void)
 
     gate_init(&gate, 100);
     g_assert_true(receive_memory_reserve(gate.memory, 50, &gate.a.waiter));
-    g_assert_true(receive_memory_enlarge(gate.memory, 50, 70));
+    g_assert_true(receive_memory_reserve_more(gate.memory, 50, 70));
     receive_memory_release(gate.memory, 70);
 
     g_assert_true(receive_memory_reserve(gate.memory, 40, &gate.b.waiter));
-    g_assert_false(receive_memory_enlarge(gate.memory, 50, 11));
-    g_assert_true(receive_memory_enlarge(gate.memory, 50, 10));
-    g_assert_true(receive_memory_enlarge(gate.memory, 60, 0));
+    g_assert_false(receive_memory_reserve_more(gate.memory, 50, 11));
+    g_assert_true(receive_memory_reserve_more(gate.memory, 50, 10));
+    g_assert_true(receive_memory_reserve_more(gate.memory, 60, 0));
     g_assert_cmpuint(receive_memory_reserved(gate.memory), ==, 100);
 }
 
@@ -189,6 +189,87 @@ test_nothing_is_read_ahead_while_somebody_waits(void)
     g_assert_cmpuint(receive_memory_read_ahead(gate.memory, 65536), ==, 0);
     g_assert_true(receive_memory_cancel(gate.memory, &gate.a.waiter));
     g_assert_cmpuint(receive_memory_read_ahead(gate.memory, 65536), ==, 65536);
+}
+
+/* ---- small and large ---- */
+
+#define MIB ((gsize) 1024 * 1024)
+
+/* 16 MiB, of which a sixteenth is the small ones'. */
+static void
+gate_with_small_ones_init(Gate *self, gsize n_bytes)
+{
+    gate_init(self, 16 * MIB);
+    for (; n_bytes > 0; n_bytes -= RECEIVE_SMALL)
+        g_assert_true(receive_memory_reserve(self->memory, RECEIVE_SMALL, &self->c.waiter));
+}
+
+static void
+test_large_ones_leave_a_share_to_small_ones(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_with_small_ones_init(&gate, 0);
+    g_assert_true(receive_memory_reserve(gate.memory, 15 * MIB, &gate.c.waiter));
+    g_assert_false(receive_memory_reserve(gate.memory, MIB, &gate.a.waiter));
+    g_assert_true(receive_memory_reserve(gate.memory, RECEIVE_SMALL, &gate.b.waiter));
+    receive_memory_release(gate.memory, 15 * MIB);
+
+    g_assert_cmpstr(grants_so_far(&gate), ==, "a");
+}
+
+static void
+test_small_ones_use_what_large_ones_leave_while_none_of_those_waits(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_with_small_ones_init(&gate, 2 * MIB);
+    g_assert_false(receive_memory_reserve(gate.memory, 15 * MIB, &gate.a.waiter));
+    g_assert_false(receive_memory_reserve(gate.memory, 1, &gate.b.waiter));
+    g_assert_true(receive_memory_cancel(gate.memory, &gate.a.waiter));
+
+    g_assert_cmpstr(grants_so_far(&gate), ==, "b");
+}
+
+static void
+test_one_as_large_as_all_waits_only_until_small_ones_are_in_their_share(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_with_small_ones_init(&gate, MIB + RECEIVE_SMALL);
+    g_assert_false(receive_memory_reserve(gate.memory, 16 * MIB, &gate.a.waiter));
+    g_assert_cmpstr(grants_so_far(&gate), ==, "");
+    receive_memory_release(gate.memory, RECEIVE_SMALL);
+
+    g_assert_cmpstr(grants_so_far(&gate), ==, "a");
+}
+
+static void
+test_memory_is_lent_to_small_ones_while_their_share_has_room(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_with_small_ones_init(&gate, MIB - RECEIVE_SMALL);
+    g_assert_true(receive_memory_lends(gate.memory, RECEIVE_SMALL));
+    g_assert_false(receive_memory_lends(gate.memory, RECEIVE_SMALL + 1));
+    receive_memory_adjust(gate.memory, 0, 1);
+
+    g_assert_false(receive_memory_lends(gate.memory, RECEIVE_SMALL));
+}
+
+static void
+test_an_adjusted_reservation_moves_to_the_account_of_its_size(void)
+{
+    g_auto(Gate) gate = { 0 };
+
+    gate_with_small_ones_init(&gate, MIB);
+    receive_memory_adjust(gate.memory, RECEIVE_SMALL, MIB);
+    g_assert_cmpuint(receive_memory_reserved(gate.memory), ==, 2 * MIB - RECEIVE_SMALL);
+    g_assert_true(receive_memory_lends(gate.memory, RECEIVE_SMALL));
+    receive_memory_adjust(gate.memory, MIB, RECEIVE_SMALL);
+
+    g_assert_cmpuint(receive_memory_reserved(gate.memory), ==, MIB);
+    g_assert_false(receive_memory_lends(gate.memory, RECEIVE_SMALL));
 }
 
 /* ---- many loops ---- */
@@ -291,6 +372,16 @@ main(int argc, char **argv)
                     test_nothing_is_read_ahead_when_memory_is_short);
     g_test_add_func("/receive-memory/no-reading-ahead-while-somebody-waits",
                     test_nothing_is_read_ahead_while_somebody_waits);
+    g_test_add_func("/receive-memory/large-ones-leave-a-share",
+                    test_large_ones_leave_a_share_to_small_ones);
+    g_test_add_func("/receive-memory/small-ones-use-what-is-left",
+                    test_small_ones_use_what_large_ones_leave_while_none_of_those_waits);
+    g_test_add_func("/receive-memory/one-as-large-as-all",
+                    test_one_as_large_as_all_waits_only_until_small_ones_are_in_their_share);
+    g_test_add_func("/receive-memory/lent",
+                    test_memory_is_lent_to_small_ones_while_their_share_has_room);
+    g_test_add_func("/receive-memory/adjusted",
+                    test_an_adjusted_reservation_moves_to_the_account_of_its_size);
     g_test_add_func("/receive-memory/many-loops", test_many_loops_share_it_and_none_waits_for_ever);
     return g_test_run();
 }
