@@ -215,20 +215,16 @@ agent_process_run(AgentConfig *config)
         .loop = g_main_loop_new(NULL, FALSE),
         .agent = agent_new(config),
     };
-    /* First of all: from here on a signal means a clean stop. */
-    guint signals[] = {
-        g_unix_signal_add(SIGTERM, on_stop_signal, &self),
-        g_unix_signal_add(SIGINT, on_stop_signal, &self),
-        g_unix_signal_add(SIGHUP, on_hangup, &self),
-    };
 
+    /* For good: one that comes when all is done shall not change how the process ends. */
+    g_unix_signal_add(SIGTERM, on_stop_signal, &self);
+    g_unix_signal_add(SIGINT, on_stop_signal, &self);
+    g_unix_signal_add(SIGHUP, on_hangup, &self);
     raise_descriptor_limit();
     if (process_open_http(&self, &error))
         process_turn(&self);
     else
         log_error("the agent cannot start", LOG_TEXT("error", error->message));
-    for (gsize i = 0; i < G_N_ELEMENTS(signals); i++)
-        g_source_remove(signals[i]);
     http_service_free(self.http);
     agent_free(self.agent);
     g_clear_error(&self.start_error);

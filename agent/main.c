@@ -72,11 +72,11 @@ run_help(int argc, char **argv)
     return command->run(2, (char *[]){ argv[1], help_option, NULL });
 }
 
+/* command: the one that is named, NULL if there is none of that name. */
 static int
-run_command_line(int argc, char **argv)
+run_command_line(const Command *command, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
-    const Command *command;
 
     if (word == NULL) {
         fprintf(stderr, "leat: a command is missing; see 'leat --help'\n");
@@ -90,7 +90,6 @@ run_command_line(int argc, char **argv)
         version_print();
         return EXIT_OK;
     }
-    command = find_command(word);
     if (command == NULL)
         return unknown_word(word[0] == '-' ? "option" : "command", word);
     return command->run(argc - 1, argv + 1);
@@ -111,10 +110,14 @@ close_output(int status)
 int
 main(int argc, char **argv)
 {
+    const Command *command = argc > 1 ? find_command(argv[1]) : NULL;
+
+    if (command != NULL)
+        command_catch_early_stop(command);
     /* Not LC_NUMERIC: numbers are written and read in one way everywhere. */
     setlocale(LC_CTYPE, "");
     /* What a write finds is an error of that write: a closed peer, a file at its size limit. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    return close_output(run_command_line(argc, argv));
+    return close_output(run_command_line(command, argc, argv));
 }

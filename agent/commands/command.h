@@ -12,9 +12,17 @@ typedef struct {
     const char *summary;   /* one line for `leat --help` */
     const char *details;   /* paragraphs for `leat NAME --help`, an example among them */
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
+
+    /* What SIGTERM and SIGINT do until the command handles them itself: end the process with this
+     * line on stderr and this status. NULL: what they do by default. */
+    const char *early_stop;
+    int early_stop_status;
 } Command;
 
 extern const Command run_command, check_command, describe_command, send_command;
+
+/* For main, before anything else: see early_stop. */
+void command_catch_early_stop(const Command *self);
 
 /* Parses options into entries; FALSE with *ret_status set when the command is to end: --help was
  * printed (0), or one line of usage error (2). What is left in argv are the arguments. */

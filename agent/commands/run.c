@@ -79,4 +79,6 @@ const Command run_command = {
         "Example:\n"
         "  leat run --log-level debug agent.yaml",
     .run = run_run,
+    .early_stop = "leat run: told to stop before anything was started\n",
+    .early_stop_status = EXIT_OK,
 };

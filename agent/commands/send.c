@@ -278,4 +278,6 @@ const Command send_command = {
         "  leat send --to localhost:4141 --header app=shop /var/log/shop.log\n"
         "  tail -F /var/log/syslog | leat send --to hub1:4141,hub2:4141 --rate 500/s",
     .run = send_run,
+    .early_stop = "leat send: interrupted, nothing was sent\n",
+    .early_stop_status = EXIT_PROBLEM,
 };

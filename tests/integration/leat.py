@@ -1,5 +1,6 @@
 """leat.py - one agent for a story: writes its configuration, starts it, reads its log and metrics, stops it."""
 import collections
+import contextlib
 import functools
 import json
 import os
@@ -41,6 +42,21 @@ def has_address_sanitizer():
 def needs(library):
     """Marks stories that only a leat with this optional library can tell."""
     return pytest.mark.skipif(not is_built_with(library), reason=f"this leat was built without {library}")
+
+
+@contextlib.contextmanager
+def held_until_it_begins(number):
+    """Programs launched inside find this signal blocked: what comes before their first line of C waits for it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def signalled_before_it_begins(number):
+    """A prefix for a program, to be launched with this signal held: it has come when the program begins."""
+    return ["sh", "-c", 'kill -$0 $$; exec "$@"', str(int(number))]
 
 
 def wait_until(condition, what, timeout=TIMEOUT):

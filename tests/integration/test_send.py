@@ -10,7 +10,7 @@ import time
 import pytest
 
 from flume_api import FlumePeer, Status
-from leat import program, wait_until
+from leat import held_until_it_begins, program, signalled_before_it_begins, wait_until
 
 
 @pytest.fixture
@@ -176,6 +176,18 @@ def test_a_signal_stops_after_the_batch_in_flight(peer, number):
     assert output.startswith(b"sent 2 events ")
     assert b"stopped at stdin:3, the first line not acknowledged: interrupted" in error
     assert there.bodies == [b"1", b"2"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_anything_was_sent_is_no_success_and_says_so(peer, number):
+    there = peer()
+
+    with held_until_it_begins(number):
+        done = subprocess.run(signalled_before_it_begins(number) + command(there.port), input=b"1\n", capture_output=True,
+                              timeout=60, check=False)
+
+    assert (done.returncode, error_of(done)) == (1, "leat send: interrupted, nothing was sent\n")
+    assert not there.bodies
 
 
 def test_a_rate_spreads_batches_over_time(peer):
