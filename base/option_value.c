@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "base/quantity.h"
 
@@ -244,7 +245,8 @@ parse_secret_file(const OptionSpec *spec G_GNUC_UNUSED, const char *text, gpoint
 
     if (!check_path(text, place))
         return FALSE;
-    content = file_text_read(text, MAX_SECRET_BYTES, &length, &error);
+    content = file_text_read(text, MAX_SECRET_BYTES, clock_deadline_us(FILE_TEXT_PATIENCE_US),
+                             &length, &error);
     if (content == NULL)
         return refuse(place, "cannot be read: %s; name a file with the secret in it",
                       error->message);

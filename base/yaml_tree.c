@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "base/problems.h"
 #include "base/yaml_reader.h"
@@ -78,7 +79,8 @@ yaml_tree_load(const char *path, Problems *problems)
     g_autofree char *text = NULL;
     gsize length;
 
-    text = file_text_read(path, YAML_TREE_MAX_BYTES, &length, &error);
+    text = file_text_read(path, YAML_TREE_MAX_BYTES, clock_deadline_us(FILE_TEXT_PATIENCE_US),
+                          &length, &error);
     if (text != NULL)
         return yaml_tree_parse(text, length, problems);
     problems_add(

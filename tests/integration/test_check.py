@@ -56,6 +56,13 @@ def test_the_same_from_standard_input(check):
     assert bad.returncode == 1 and bad.stderr.startswith("<stdin>:")
 
 
+def test_the_same_from_a_process_substitution(check):
+    result = subprocess.run(["bash", "-c", f"{program()} check <(cat)"], input=GOOD, capture_output=True, text=True, timeout=20,
+                            check=True)
+
+    assert result.stdout == check(GOOD).stdout
+
+
 def test_graphviz_reads_what_it_is_given(check):
     result = check(GOOD, "--dot")
 

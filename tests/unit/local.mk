@@ -25,6 +25,7 @@ unit_tests = \
 	%D%/test_file_recovery \
 	%D%/test_file_sink \
 	%D%/test_file_template \
+	%D%/test_file_text \
 	%D%/test_file_time \
 	%D%/test_frame_pace \
 	%D%/test_frame_server \
@@ -171,6 +172,9 @@ tests_unit_test_problems_SOURCES = %D%/test_problems.c
 tests_unit_test_problems_LDADD = $(BASE_LIBS)
 tests_unit_test_quantity_SOURCES = %D%/test_quantity.c
 tests_unit_test_quantity_LDADD = $(BASE_LIBS)
+tests_unit_test_file_text_SOURCES = %D%/test_file_text.c
+tests_unit_test_file_text_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_text_LDADD = $(BASE_LIBS)
 tests_unit_test_endpoint_SOURCES = %D%/test_endpoint.c
 tests_unit_test_endpoint_LDADD = $(BASE_LIBS)
 tests_unit_test_json_writer_SOURCES = %D%/test_json_writer.c
