@@ -3,6 +3,7 @@
 #include "agent/http_listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib-unix.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,16 +13,47 @@
 #define IDLE_TIMEOUT_S 60
 #define PAUSE_MS 500
 
+/* Descriptors held back for those who look when all others are used up. A client that goes on
+ * holding one after its answer is in the way of the next. */
+#define N_SPARE 4
+#define IDLE_TIMEOUT_OF_SPARE_S 5
+
 struct HttpListener {
     SoupServer *soup;
     int fd;
     Endpoint *bound;
     GHashTable *connections; /* GSocketConnection *, not referenced: those that still live */
+    int spare[N_SPARE];      /* descriptors without a purpose; -1 while lent to a connection */
     guint watch;             /* source id, 0 while pausing */
     guint pause;             /* source id, 0 while watching */
 };
 
 static gboolean on_connection(int fd, GIOCondition condition, gpointer user);
+
+/* ---- spare descriptors ---- */
+
+static void
+http_listener_fill_spare(HttpListener *self)
+{
+    for (guint i = 0; i < N_SPARE; i++)
+        if (self->spare[i] < 0)
+            self->spare[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* FALSE if there is none. */
+static gboolean
+http_listener_give_spare(HttpListener *self)
+{
+    for (guint i = 0; i < N_SPARE; i++)
+        if (self->spare[i] >= 0) {
+            close(self->spare[i]);
+            self->spare[i] = -1;
+            return TRUE;
+        }
+    return FALSE;
+}
+
+/* ---- connections ---- */
 
 static gboolean
 on_pause_is_over(gpointer user)
@@ -29,6 +61,7 @@ on_pause_is_over(gpointer user)
     HttpListener *self = user;
 
     self->pause = 0;
+    http_listener_fill_spare(self);
     self->watch = g_unix_fd_add(self->fd, G_IO_IN, on_connection, self);
     return G_SOURCE_REMOVE;
 }
@@ -39,10 +72,11 @@ on_connection_gone(gpointer user, GObject *connection)
     HttpListener *self = user;
 
     g_hash_table_remove(self->connections, connection);
+    http_listener_fill_spare(self);
 }
 
 static gboolean
-http_listener_serve(HttpListener *self, GSocket *socket, GError **error)
+http_listener_serve(HttpListener *self, GSocket *socket, guint idle_timeout_s, GError **error)
 {
     g_autoptr(GSocketAddress) local = g_socket_get_local_address(socket, error);
     g_autoptr(GSocketAddress) remote =
@@ -51,7 +85,7 @@ http_listener_serve(HttpListener *self, GSocket *socket, GError **error)
 
     if (remote == NULL)
         return FALSE;
-    g_socket_set_timeout(socket, IDLE_TIMEOUT_S);
+    g_socket_set_timeout(socket, idle_timeout_s);
     connection = g_socket_connection_factory_create_connection(socket);
     g_hash_table_add(self->connections, connection);
     g_object_weak_ref(G_OBJECT(connection), on_connection_gone, self);
@@ -60,7 +94,7 @@ http_listener_serve(HttpListener *self, GSocket *socket, GError **error)
 
 /* A client that is gone already, or one too many, is closed without a word. */
 static void
-http_listener_take(HttpListener *self, int fd)
+http_listener_take(HttpListener *self, int fd, guint idle_timeout_s)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GSocket) socket = g_socket_new_from_fd(fd, &error);
@@ -68,7 +102,7 @@ http_listener_take(HttpListener *self, int fd)
     if (socket == NULL)
         close(fd);
     else if (g_hash_table_size(self->connections) < MAX_CONNECTIONS)
-        http_listener_serve(self, socket, &error);
+        http_listener_serve(self, socket, idle_timeout_s, &error);
 }
 
 /* What keeps a connection from being accepted, descriptors above all, may pass: look again later,
@@ -77,8 +111,13 @@ static gboolean
 on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer user)
 {
     HttpListener *self = user;
+    guint idle_timeout_s = IDLE_TIMEOUT_S;
     int fd = accept4(listening_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && http_listener_give_spare(self)) {
+        idle_timeout_s = IDLE_TIMEOUT_OF_SPARE_S;
+        fd = accept4(listening_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    }
     if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
         return G_SOURCE_CONTINUE;
     if (fd < 0) {
@@ -86,7 +125,7 @@ on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer u
         self->pause = g_timeout_add(PAUSE_MS, on_pause_is_over, self);
         return G_SOURCE_REMOVE;
     }
-    http_listener_take(self, fd);
+    http_listener_take(self, fd, idle_timeout_s);
     return G_SOURCE_CONTINUE;
 }
 
@@ -105,6 +144,9 @@ http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error)
     self->bound = g_steal_pointer(&bound);
     self->connections = g_hash_table_new(NULL, NULL);
     self->watch = g_unix_fd_add(fd, G_IO_IN, on_connection, self);
+    for (guint i = 0; i < N_SPARE; i++)
+        self->spare[i] = -1;
+    http_listener_fill_spare(self);
     return self;
 }
 
@@ -127,6 +169,8 @@ http_listener_free(HttpListener *self)
     if (self->pause != 0)
         g_source_remove(self->pause);
     close(self->fd);
+    while (http_listener_give_spare(self))
+        ;
     g_hash_table_iter_init(&iter, self->connections);
     while (g_hash_table_iter_next(&iter, &connection, NULL))
         g_object_weak_unref(connection, on_connection_gone, self);

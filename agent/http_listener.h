@@ -1,4 +1,4 @@
-/* http_listener.h - accepts connections for a SoupServer, and survives a lack of descriptors.
+/* http_listener.h - accepts connections for a SoupServer, and works through a lack of descriptors.
  *
  * Libsoup's own listener stops for ever at the first accept that fails, and has no limits. */
 #pragma once

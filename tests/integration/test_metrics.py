@@ -148,18 +148,20 @@ THRIFT_CONFIG = {
 }
 
 
-def test_http_answers_again_once_there_are_descriptors(leat):
+def test_a_source_that_has_used_up_all_descriptors_is_told_over_http_until_it_works_again(leat):
     agent = leat(THRIFT_CONFIG, prefix=["prlimit", "--nofile=40:40"])
     with contextlib.ExitStack() as clients:
         for _ in range(60):
             clients.enter_context(socket.create_connection(agent.address("apps")))
-        wait_until(lambda: agent.n_descriptors() == 40, "there are no descriptors left")
-        waiting = clients.enter_context(socket.create_connection(agent.address("http"), timeout=0.2))
-        waiting.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
-        with pytest.raises(TimeoutError):
-            waiting.recv(100)
+        agent.wait_for_log("out of resources", source="apps")
+        assert agent.n_descriptors() == 40
 
-    assert agent.request("/healthz").status in (200, 503)
+        for _ in range(10):
+            assert agent.request("/healthz")[::2] == (
+                503, "source 'apps': no descriptor is left for another connection\n")
+            assert agent.metric("leat_thrift_source_incidents_total", component="apps", reason="accept-paused") >= 1
+
+    wait_until(lambda: agent.request("/healthz")[::2] == (200, "ok\n"), "the source works again")
 
 
 def test_too_many_http_connections_are_closed_and_those_there_are_served(leat):
