@@ -1,11 +1,13 @@
-# Unit and contract tests: one program each, GLib's g_test, TAP.
-TEST_EXTENSIONS = .py .sh
+# Unit and contract tests: one program each, GLib's g_test, TAP. The stories speak it too.
+TEST_EXTENSIONS = .py .sh .tap
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+TAP_LOG_DRIVER = $(LOG_DRIVER)
 
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE_DIR='"$(abs_top_srcdir)"'
 
 PY_LOG_COMPILER = $(PYTHON)
 SH_LOG_COMPILER = $(SHELL)
+TAP_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = CC='$(CC)' GLIB_CFLAGS='$(GLIB_CFLAGS)' LEAT_CFLAGS='$(LEAT_CFLAGS)' PYTHON='$(PYTHON)' \
 	top_srcdir='$(top_srcdir)'; export CC GLIB_CFLAGS LEAT_CFLAGS PYTHON top_srcdir;
 

@@ -5,6 +5,18 @@ import pytest
 
 import leat as leat_module
 from client_library import installed  # noqa: F401
+from tap import TapReporter
+
+
+def pytest_addoption(parser):
+    parser.addoption("--tap", action="store_true", help="a line for each story, for Automake")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    if config.getoption("tap"):
+        config.pluginmanager.unregister(name="terminalreporter")
+        config.pluginmanager.register(TapReporter())
 
 
 @pytest.fixture

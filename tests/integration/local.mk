@@ -1,5 +1,5 @@
-# Whole-process stories: one entry of `make check`, run by pytest. Stories may need leat and nothing else.
-TESTS += %D%/run.sh
+# Whole-process stories, each of them a test of `make check`, run by pytest. Stories may need leat and nothing else.
+TESTS += %D%/stories.tap
 
 integration_files = \
 	%D%/client_library.py \
@@ -8,7 +8,8 @@ integration_files = \
 	%D%/files.py \
 	%D%/flume_api.py \
 	%D%/leat.py \
-	%D%/run.sh \
+	%D%/stories.tap \
+	%D%/tap.py \
 	%D%/test_adding_a_part.py \
 	%D%/test_check.py \
 	%D%/test_client_library.py \
