@@ -349,6 +349,8 @@ check_client(const ThriftSink *self, Problems *problems)
 {
     guint n_hosts = self->hosts->len;
 
+    if (component_has_problem(&self->base.base, problems, "client"))
+        return;
     if (self->client == RPC_SINGLE && n_hosts > 1)
         component_problem(&self->base.base, problems, "client",
                           "single has one host, not %u; write failover or load-balance", n_hosts);
