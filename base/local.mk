@@ -42,6 +42,8 @@ libbase_a_SOURCES = \
 	%D%/quantity.h \
 	%D%/resolver.c \
 	%D%/resolver.h \
+	%D%/silent_thread.c \
+	%D%/silent_thread.h \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \

@@ -52,6 +52,8 @@ unit_tests = \
 	%D%/test_rpc_client \
 	%D%/test_rpc_connect \
 	%D%/test_rpc_hosts \
+	%D%/test_rpc_probe \
+	%D%/test_rpc_set_hosts \
 	%D%/test_rpc_settings \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
@@ -276,6 +278,11 @@ tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
 tests_unit_test_rpc_hosts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_probe_SOURCES = \
+	$(test_rpc) %D%/test_rpc_probe.c tests/support/deaf_peer.c tests/support/deaf_peer.h
+tests_unit_test_rpc_probe_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) %D%/test_rpc_set_hosts.c
+tests_unit_test_rpc_set_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_settings_SOURCES = %D%/test_rpc_settings.c
 tests_unit_test_rpc_settings_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c
