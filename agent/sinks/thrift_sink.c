@@ -341,6 +341,15 @@ thrift_sink_interrupt(Sink *sink)
     rpc_client_interrupt(thrift_sink_of(sink)->rpc);
 }
 
+static void
+thrift_sink_reroute(Sink *sink)
+{
+    const ThriftSink *self = thrift_sink_of(sink);
+
+    if (self->hosts->len > 1)
+        rpc_client_interrupt(self->rpc);
+}
+
 /* ---- life cycle ---- */
 
 static RpcClientOptions
@@ -458,4 +467,5 @@ const SinkType thrift_sink = {
     .collect = thrift_sink_collect,
     .answered_by = thrift_sink_answered_by,
     .interrupt = thrift_sink_interrupt,
+    .reroute = thrift_sink_reroute,
 };

@@ -34,6 +34,7 @@ integration_files = \
 	%D%/test_tiers.py \
 	%D%/test_tiers_faults.py \
 	%D%/test_tiers_poison.py \
+	%D%/test_tiers_stop.py \
 	%D%/thrift_agent.py \
 	%D%/wire.py
 
