@@ -4,6 +4,7 @@ TESTS += %D%/stories.tap
 integration_files = \
 	%D%/client_library.py \
 	%D%/conftest.py \
+	%D%/cut_link.py \
 	%D%/far_end.py \
 	%D%/files.py \
 	%D%/flume_api.py \
@@ -36,6 +37,7 @@ integration_files = \
 	%D%/test_tiers_poison.py \
 	%D%/test_tiers_stop.py \
 	%D%/thrift_agent.py \
+	%D%/tiers.py \
 	%D%/wire.py
 
 EXTRA_DIST += $(integration_files)

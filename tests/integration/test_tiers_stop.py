@@ -1,7 +1,7 @@
 """test_tiers_stop.py - an agent stops while one of those that it sends to hangs, and another works: nothing is lost."""
 import pytest
 
-from test_tiers import edge, far_end, numbers  # noqa: F401
+from tiers import edge, numbers
 
 COUNT = 4000
 
@@ -24,7 +24,7 @@ STORIES = {"two hosts": two_hosts, "failover group": two_sinks("failover"), "loa
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_stop_drains_through_whatever_works_although_the_other_hangs(far_end, leat, story):  # noqa: F811
+def test_a_stop_drains_through_whatever_works_although_the_other_hangs(far_end, leat, story):
     ends = [far_end("a"), far_end("b")]
     config = STORIES[story](ends)
     config["sources"]["numbers"].update({"rate": 2 * COUNT, "count": COUNT})
