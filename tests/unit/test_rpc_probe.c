@@ -21,22 +21,19 @@ fixture_init(RpcFixture *self, guint n_servers)
     self->options.connections = 1;
 }
 
-/* Sends until *counter (atomic) is at least n. Returns how long the longest call took. */
-static gint64
+/* Sends until *counter (atomic) is at least n. Returns how many events were sent. */
+static guint
 send_until_told(RpcFixture *self, const gint *counter, gint n)
 {
     gint64 give_up_us = clock_deadline_us(2 * SOON_US);
-    gint64 longest_us = 0;
+    guint n_sent = 0;
 
-    while (g_atomic_int_get(counter) < n) {
-        gint64 begin_us = clock_now_us();
-
-        g_assert_cmpint(begin_us, <, give_up_us);
+    for (; g_atomic_int_get(counter) < n; n_sent++) {
+        g_assert_cmpint(clock_now_us(), <, give_up_us);
         rpc_fixture_send_each(self, 0, 1);
-        longest_us = MAX(longest_us, clock_now_us() - begin_us);
         g_usleep(1000);
     }
-    return longest_us;
+    return n_sent;
 }
 
 static void
@@ -49,7 +46,7 @@ test_a_frozen_host_is_asked_again_and_nobody_waits_for_it(void)
     rpc_server_answer(self.servers[0], ANSWER_NOTHING);
     rpc_fixture_send_each(&self, 0, 1); /* the first finds it out */
 
-    g_assert_cmpint(send_until_told(&self, &self.n_still_failing, 1), <, TIMEOUT_US / 2);
+    g_assert_cmpuint(send_until_told(&self, &self.n_still_failing, 1), >, 10);
     g_assert_cmpint(self.n_failed, ==, 1);
     g_assert_cmpuint(rpc_server_n_stored(self.servers[0]), ==, 0);
 }
@@ -70,7 +67,7 @@ test_nobody_waits_for_a_host_that_cannot_be_connected_to(void)
     g_assert_true(rpc_client_set_hosts(rpc_fixture_client(&self), hosts, NULL));
     rpc_fixture_send_each(&self, 0, 2); /* one of them finds it out */
 
-    g_assert_cmpint(send_until_told(&self, &self.n_still_failing, 1), <, TIMEOUT_US / 2);
+    g_assert_cmpuint(send_until_told(&self, &self.n_still_failing, 1), >, 10);
     g_assert_cmpint(self.n_failed, ==, 1);
     rpc_client_close(self.client); /* ends the one under way, before its peer goes */
 }
