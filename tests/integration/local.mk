@@ -22,6 +22,7 @@ integration_files = \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
+	%D%/test_readme.py \
 	%D%/test_routing.py \
 	%D%/test_send.py \
 	%D%/test_send_hosts.py \
@@ -33,6 +34,7 @@ integration_files = \
 	%D%/test_thrift_source_soak.py \
 	%D%/test_thrift_source_traffic.py \
 	%D%/test_tiers.py \
+	%D%/test_tiers_dip.py \
 	%D%/test_tiers_faults.py \
 	%D%/test_tiers_poison.py \
 	%D%/test_tiers_stop.py \
