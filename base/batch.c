@@ -29,8 +29,10 @@ batch_allocated_for(guint n_events, gsize n_bytes, gsize buffer_capacity)
 static Batch *
 batch_alloc(guint n_events, gsize n_bytes)
 {
-    Batch *self = g_malloc(head_size(n_events) + n_bytes);
+    Batch *self = g_try_malloc(head_size(n_events) + n_bytes);
 
+    if (self == NULL)
+        return NULL;
     g_atomic_ref_count_init(&self->refs);
     self->n_events = n_events;
     self->allocated = batch_allocated_for(n_events, n_bytes, 0);
@@ -52,6 +54,8 @@ batch_new_copy(const guint8 *bytes, const guint32 *offsets, guint n_events)
     gsize n_bytes = offsets[n_events] - first;
     Batch *self = batch_alloc(n_events, n_bytes);
 
+    if (self == NULL)
+        return NULL;
     for (guint i = 0; i <= n_events; i++)
         self->offsets[i] = offsets[i] - first;
     if (n_bytes > 0)
@@ -70,6 +74,8 @@ batch_new_from_buffer(Buffer *buffer, const guint32 *offsets, guint n_events)
         return batch_new_copy(owned->data, offsets, n_events);
 
     self = batch_alloc(n_events, 0);
+    if (self == NULL)
+        return NULL;
     memcpy(self->offsets, offsets, ((gsize) n_events + 1) * sizeof(guint32));
     self->allocated = batch_allocated_for(n_events, used, owned->capacity);
     self->bytes = owned->data;
@@ -85,6 +91,8 @@ batch_new_single(const EventHeader *headers, guint n_headers, ByteSpan body)
 
     g_assert(size <= G_MAXUINT32);
     self = batch_alloc(1, size);
+    if (self == NULL)
+        return NULL;
     self->offsets[0] = 0;
     self->offsets[1] = (guint32) size;
     event_bytes_write(own_bytes(self), headers, n_headers, body);

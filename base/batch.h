@@ -26,7 +26,9 @@ typedef struct {
     guint count;
 } BatchSlice;
 
-/* offsets has n_events + 1 entries, rising, all events canonical. The events are copied out and the
+/* A batch is as large as what came in: each of these returns NULL if there is no memory for it.
+ *
+ * offsets has n_events + 1 entries, rising, all events canonical. The events are copied out and the
  * buffer released if they fill less than half of it. */
 Batch *batch_new_from_buffer(Buffer *buffer /* (transfer full) */, const guint32 *offsets,
                              guint n_events);

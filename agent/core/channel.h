@@ -17,6 +17,7 @@ typedef enum {
     CHANNEL_ERROR_TIMEOUT,   /* the ticket's owner cancelled it */
     CHANNEL_ERROR_IO,
     CHANNEL_ERROR_CLOSED,
+    CHANNEL_ERROR_NO_MEMORY, /* for what is to be put; retryable */
 } ChannelError;
 
 typedef struct Channel Channel;

@@ -93,7 +93,12 @@ processor_put_routed(ChannelProcessor *self, const Batch *received, Batch *batch
     g_auto(Route) route = { 0 };
     g_autoptr(PutState) state = NULL;
 
-    route_init(&route, self->selector, batch);
+    if (!route_init(&route, self->selector, batch)) {
+        g_set_error_literal(error, CHANNEL_ERROR, CHANNEL_ERROR_NO_MEMORY,
+                            "no memory for what goes into each channel; let the process have more "
+                            "(MemoryMax=, ulimit -v), or send smaller batches");
+        return PUT_FAILED;
+    }
     put->n_copied = route_copied_bytes(&route, received);
     if (route.n_unrouted > 0)
         metric_add(self->source->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
@@ -119,7 +124,7 @@ processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
     if (self->interceptors->len == 0) {
         left = batch_ref(batch);
     } else {
-        left = interceptor_chain_run(self->interceptors, batch, &n_dropped, error);
+        left = interceptor_chain_run(self->interceptors, batch, put->limit, &n_dropped, error);
         if (left == NULL)
             return PUT_FAILED;
         if (n_dropped > 0)

@@ -9,7 +9,7 @@
 #include <glib.h>
 
 #include "agent/core/channel.h"
-#include "agent/core/interceptor.h"
+#include "agent/core/interceptor_chain.h"
 #include "agent/core/selector.h"
 
 typedef struct ChannelProcessor ChannelProcessor;
@@ -29,6 +29,7 @@ struct Put {
     /* Any thread, no lock held: hands back to the owner, which calls finish. May come before
      * channel_processor_put has returned. */
     void (*ready)(Put *self);
+    BatchLimit limit;   /* set by the owner: what interceptors may make of the batch */
     gint64 deadline_us; /* after PUT_PENDING: when to call channel_processor_expire */
     gsize n_copied;     /* likewise: bytes of what interceptors and selector made of the batch */
 

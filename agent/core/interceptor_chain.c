@@ -5,14 +5,23 @@
 #include "base/batch_builder.h"
 #include "base/quantity.h"
 
-#define MAX_BATCH_BYTES ((gsize) G_MAXINT32)
+static const BatchLimit no_limit = { G_MAXINT32, "; send smaller batches" };
 
 /* Of a batch that is being written anew. */
 typedef struct {
     Batch *batch;
+    BatchLimit limit;
     BatchBuilder *builder; /* NULL: so far nothing was changed */
     guint n_copied;        /* events of batch that are in the builder, or dropped */
 } Rewrite;
+
+static void
+rewrite_clear(Rewrite *self)
+{
+    g_clear_pointer(&self->builder, batch_builder_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rewrite, rewrite_clear)
 
 static void
 scratch_free(gpointer edit)
@@ -35,16 +44,29 @@ scratch_of_thread(void)
 }
 
 static gboolean
+refuse_size(BatchLimit limit, GError **error)
+{
+    g_autofree char *size = quantity_size_to_text(limit.n_bytes);
+
+    g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
+                "the interceptors would make the batch larger than %s%s", size, limit.remedy);
+    return FALSE;
+}
+
+static gboolean
+refuse_for_memory(GError **error)
+{
+    g_set_error_literal(error, CHANNEL_ERROR, CHANNEL_ERROR_NO_MEMORY,
+                        "no memory for what the interceptors make of the batch; let the process "
+                        "have more (MemoryMax=, ulimit -v), or send smaller batches");
+    return FALSE;
+}
+
+static gboolean
 rewrite_has_room(const Rewrite *self, gsize n_bytes, GError **error)
 {
-    g_autofree char *limit = NULL;
-
-    if (n_bytes <= MAX_BATCH_BYTES - batch_builder_n_bytes(self->builder))
-        return TRUE;
-    limit = quantity_size_to_text(MAX_BATCH_BYTES);
-    g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                "the interceptors made the batch larger than %s", limit);
-    return FALSE;
+    return n_bytes <= self->limit.n_bytes - batch_builder_n_bytes(self->builder) ||
+           refuse_size(self->limit, error);
 }
 
 /* Copies the untouched events before index. */
@@ -85,41 +107,56 @@ rewrite_add(Rewrite *self, guint index, EventEdit *edit, GError **error)
     return TRUE;
 }
 
-static void
-intercept_event(const GPtrArray *interceptors, EventEdit *edit)
+static gboolean
+intercept_event(const GPtrArray *interceptors, EventEdit *edit, BatchLimit limit, GError **error)
 {
     for (guint i = 0; i < interceptors->len && !event_edit_is_dropped(edit); i++) {
         const Interceptor *interceptor = g_ptr_array_index(interceptors, i);
 
         interceptor_type(interceptor)->intercept(interceptor, edit);
+        if (event_edit_outcome(edit) == EVENT_EDIT_TOO_LARGE)
+            return refuse_size(limit, error);
+        if (event_edit_outcome(edit) == EVENT_EDIT_NO_MEMORY)
+            return refuse_for_memory(error);
     }
+    return TRUE;
+}
+
+static Batch *
+rewrite_finish(Rewrite *self, GError **error)
+{
+    Batch *batch;
+
+    if (self->builder == NULL)
+        return batch_ref(self->batch);
+    if (!rewrite_copy_until(self, self->batch->n_events, error))
+        return NULL;
+    batch = batch_builder_try_finish(self->builder);
+    if (batch == NULL)
+        refuse_for_memory(error);
+    return batch;
 }
 
 Batch *
-interceptor_chain_run(const GPtrArray *interceptors, Batch *batch, guint *ret_n_dropped,
-                      GError **error)
+interceptor_chain_run(const GPtrArray *interceptors, Batch *batch, BatchLimit limit,
+                      guint *ret_n_dropped, GError **error)
 {
     EventEdit *edit = scratch_of_thread();
-    Rewrite rewrite = { .batch = batch };
-    g_autoptr(BatchBuilder) builder = NULL;
+    g_auto(Rewrite) rewrite = { .batch = batch, .limit = limit.n_bytes > 0 ? limit : no_limit };
     guint n_dropped = 0;
-    gboolean ok = TRUE;
 
-    for (guint i = 0; i < batch->n_events && ok; i++) {
+    for (guint i = 0; i < batch->n_events; i++) {
         EventView view;
 
         batch_view(batch, i, &view);
-        event_edit_open(edit, &view);
-        intercept_event(interceptors, edit);
+        event_edit_open(edit, &view, rewrite.limit.n_bytes);
+        if (!intercept_event(interceptors, edit, rewrite.limit, error))
+            return NULL;
         n_dropped += event_edit_is_dropped(edit);
-        if (event_edit_is_dropped(edit) || event_edit_is_changed(edit))
-            ok = rewrite_add(&rewrite, i, edit, error);
+        if ((event_edit_is_dropped(edit) || event_edit_is_changed(edit)) &&
+            !rewrite_add(&rewrite, i, edit, error))
+            return NULL;
     }
-    builder = rewrite.builder;
-    if (builder != NULL && ok)
-        ok = rewrite_copy_until(&rewrite, batch->n_events, error);
-    if (!ok)
-        return NULL;
     *ret_n_dropped = n_dropped;
-    return builder != NULL ? batch_builder_finish(builder) : batch_ref(batch);
+    return rewrite_finish(&rewrite, error);
 }

@@ -142,18 +142,29 @@ replacement_new(const char *text, const GRegex *regex, GError **error)
 
 /* ---- use ---- */
 
-void
-replacement_append(const Replacement *self, const GMatchInfo *match, const guint8 *subject,
-                   GByteArray *out)
+static ByteSpan
+replacement_part_span(const ReplacementPart *self, const GMatchInfo *match, ByteSpan subject)
 {
+    int start;
+    int end;
+
+    if (self->text != NULL)
+        return byte_span(self->text->str, self->text->len);
+    if (!g_match_info_fetch_pos(match, self->group, &start, &end) || start < 0)
+        return byte_span(NULL, 0);
+    return byte_span(subject.data + start, (gsize) (end - start));
+}
+
+gboolean
+replacement_append(const Replacement *self, const GMatchInfo *match, EventEdit *event)
+{
+    ByteSpan subject = event_edit_body(event);
+
     for (guint i = 0; i < self->parts->len; i++) {
         const ReplacementPart *part = &g_array_index(self->parts, ReplacementPart, i);
-        int start;
-        int end;
 
-        if (part->text != NULL)
-            g_byte_array_append(out, (const guint8 *) part->text->str, (guint) part->text->len);
-        else if (g_match_info_fetch_pos(match, part->group, &start, &end) && start >= 0)
-            g_byte_array_append(out, subject + start, (guint) (end - start));
+        if (!event_edit_append_body(event, replacement_part_span(part, match, subject)))
+            return FALSE;
     }
+    return TRUE;
 }

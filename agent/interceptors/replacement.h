@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include "agent/core/event_edit.h"
+
 typedef struct Replacement Replacement;
 
 /* Groups are those of the regular expression. NULL and a sentence for the user if the text refers
@@ -10,8 +12,8 @@ typedef struct Replacement Replacement;
 Replacement *replacement_new(const char *text, const GRegex *regex, GError **error);
 void replacement_free(Replacement *self);
 
-/* Appends it as it is for this match; a group that took no part is empty. */
-void replacement_append(const Replacement *self, const GMatchInfo *match, const guint8 *subject,
-                        GByteArray *out);
+/* Appends it to the new body of the event, as it is for this match in the old one; a group that
+ * took no part is empty. FALSE: the event has failed. */
+gboolean replacement_append(const Replacement *self, const GMatchInfo *match, EventEdit *event);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replacement, replacement_free)

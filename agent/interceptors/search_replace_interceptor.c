@@ -3,9 +3,6 @@
 #include "agent/interceptors/regex_search.h"
 #include "agent/interceptors/replacement.h"
 
-/* A short match and a long replacement can make any body huge. */
-#define MAX_BODY_BYTES ((guint) 128 * 1024 * 1024)
-
 typedef struct {
     Interceptor base;
     GRegex *search_pattern;
@@ -54,10 +51,11 @@ search_replace_finalize(Component *component)
     g_clear_pointer(&((SearchReplaceInterceptor *) component)->replacement, replacement_free);
 }
 
-/* The body with every match replaced; FALSE if it shall stay as it is. */
+/* FALSE if the body shall stay as it is, or the event has failed. */
 static gboolean
-replace_all(const SearchReplaceInterceptor *self, GMatchInfo *match, ByteSpan body, GByteArray *out)
+replace_all(const SearchReplaceInterceptor *self, GMatchInfo *match, EventEdit *event)
 {
+    ByteSpan body = event_edit_body(event);
     SearchResult result = SEARCH_FOUND;
     gsize copied = 0;
 
@@ -66,34 +64,27 @@ replace_all(const SearchReplaceInterceptor *self, GMatchInfo *match, ByteSpan bo
         int end;
 
         g_match_info_fetch_pos(match, 0, &start, &end);
-        g_byte_array_append(out, body.data + copied, (guint) ((gsize) start - copied));
-        replacement_append(self->replacement, match, body.data, out);
-        copied = (gsize) end;
-        if (out->len > MAX_BODY_BYTES) {
-            component_report((Component *) self, REPORT_REFUSED, NULL,
-                             "a replacement made a body too large; the event is left as it was");
+        if (!event_edit_append_body(event, byte_span(body.data + copied, (gsize) start - copied)) ||
+            !replacement_append(self->replacement, match, event))
             return FALSE;
-        }
+        copied = (gsize) end;
         result = regex_search_next(&self->base, match);
     }
-    if (body.length > copied)
-        g_byte_array_append(out, body.data + copied, (guint) (body.length - copied));
-    return result == SEARCH_NONE;
+    return result == SEARCH_NONE &&
+           event_edit_append_body(event, byte_span(body.data + copied, body.length - copied));
 }
 
 static void
 search_replace_intercept(const Interceptor *base, EventEdit *event)
 {
     const SearchReplaceInterceptor *self = (const SearchReplaceInterceptor *) base;
-    ByteSpan body = event_edit_body(event);
     g_autoptr(GMatchInfo) match = NULL;
-    g_autoptr(GByteArray) out = NULL;
 
-    if (regex_search(base, self->search_pattern, body, &match) != SEARCH_FOUND)
+    if (regex_search(base, self->search_pattern, event_edit_body(event), &match) != SEARCH_FOUND)
         return;
-    out = g_byte_array_sized_new((guint) body.length);
-    if (replace_all(self, match, body, out))
-        event_edit_set_body(event, byte_span(out->data, out->len));
+    event_edit_begin_body(event);
+    if (replace_all(self, match, event))
+        event_edit_end_body(event);
 }
 
 const InterceptorType search_replace_interceptor = {

@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/test_loop \
 	%D%/test_memory_queue \
 	%D%/test_metric \
+	%D%/test_no_memory \
 	%D%/test_option \
 	%D%/test_option_problems \
 	%D%/test_poison \
@@ -201,6 +202,17 @@ tests_unit_test_event_edit_SOURCES = %D%/test_event_edit.c $(test_events)
 tests_unit_test_event_edit_LDADD = $(AGENT_LIBS)
 tests_unit_test_header_interceptors_SOURCES = %D%/test_header_interceptors.c $(test_intercept)
 tests_unit_test_header_interceptors_LDADD = $(AGENT_LIBS)
+tests_unit_test_no_memory_SOURCES = \
+	$(test_intercept) \
+	$(walk_probe) \
+	tests/support/memory_fault.c \
+	tests/support/memory_fault.h \
+	tests/support/select.c \
+	tests/support/select.h \
+	%D%/test_no_memory.c
+tests_unit_test_no_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=g_try_malloc,--wrap=g_try_malloc0,--wrap=g_try_realloc,--wrap=mmap
+tests_unit_test_no_memory_LDADD = $(AGENT_LIBS)
 tests_unit_test_interceptor_chain_SOURCES = %D%/test_interceptor_chain.c $(test_intercept)
 tests_unit_test_interceptor_chain_LDADD = $(AGENT_LIBS)
 tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(test_intercept)
