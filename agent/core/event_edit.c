@@ -10,6 +10,7 @@
 #define KEEP_HEADERS 1024
 
 struct EventEdit {
+    InterceptWatch *watch;
     EventView view;
     gsize max_bytes;
     EventEditOutcome outcome;
@@ -80,6 +81,34 @@ event_edit_open(EventEdit *self, const EventView *view, gsize max_bytes)
     self->body = view->body;
     self->scratch_used = 0;
     self->large_bytes = 0;
+    if (self->watch != NULL)
+        intercept_watch_begin_event(self->watch);
+}
+
+/* ---- its time ---- */
+
+void
+event_edit_set_watch(EventEdit *self, InterceptWatch *watch)
+{
+    self->watch = watch;
+}
+
+gboolean
+event_edit_may_go_on(EventEdit *self)
+{
+    return self->watch == NULL || intercept_watch_look(self->watch);
+}
+
+gboolean
+event_edit_took_too_long(const EventEdit *self)
+{
+    return self->watch != NULL && self->watch->event_is_over;
+}
+
+gboolean
+event_edit_is_refused(const EventEdit *self)
+{
+    return self->watch != NULL && self->watch->verdict != INTERCEPT_GOES_ON;
 }
 
 EventEditOutcome

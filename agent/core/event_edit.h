@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "agent/core/intercept_watch.h"
 #include "base/event_bytes.h"
 
 typedef struct EventEdit EventEdit;
@@ -23,6 +24,13 @@ void event_edit_free(EventEdit *self);
 /* Forgets the event before. max_bytes: of a new body, and of new headers together. */
 void event_edit_open(EventEdit *self, const EventView *view, gsize max_bytes);
 EventEditOutcome event_edit_outcome(const EventEdit *self);
+
+/* The watch (borrowed, may be NULL) of the events opened from here on. */
+void event_edit_set_watch(EventEdit *self, InterceptWatch *watch);
+/* To be asked by work that depends on what the event holds. FALSE: leave the event as it is. */
+gboolean event_edit_may_go_on(EventEdit *self);
+gboolean event_edit_took_too_long(const EventEdit *self); /* why it may not go on, or */
+gboolean event_edit_is_refused(const EventEdit *self); /* with its batch, whatever is left of it */
 
 /* Spans stay valid until the next event_edit_open; the body's until there is another one. */
 ByteSpan event_edit_body(const EventEdit *self);

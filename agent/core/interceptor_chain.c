@@ -5,6 +5,8 @@
 #include "base/batch_builder.h"
 #include "base/quantity.h"
 
+G_DEFINE_QUARK(leat_intercept_error, intercept_error)
+
 static const BatchLimit no_limit = { G_MAXINT32, "; send smaller batches" };
 
 /* Of a batch that is being written anew. */
@@ -62,6 +64,26 @@ refuse_for_memory(GError **error)
     return FALSE;
 }
 
+/* interceptor: that was at work. */
+static gboolean
+refuse_for_time(const InterceptWatch *watch, const Interceptor *interceptor, GError **error)
+{
+    g_autofree char *timeout = NULL;
+
+    if (watch->verdict == INTERCEPT_STOPPING) {
+        g_set_error_literal(error, INTERCEPT_ERROR, INTERCEPT_ERROR_STOPPING,
+                            "the agent is stopping");
+        return FALSE;
+    }
+    timeout = quantity_duration_to_text(watch->time->timeout_us);
+    g_set_error(error, INTERCEPT_ERROR, INTERCEPT_ERROR_TOO_SLOW,
+                "the batch took more than intercept-timeout (%s) of processor time, at last in "
+                "'%s' (%s); simplify its regular expression, send smaller batches, or raise "
+                "intercept-timeout",
+                timeout, interceptor->base.name, interceptor->base.type->name);
+    return FALSE;
+}
+
 static gboolean
 rewrite_has_room(const Rewrite *self, gsize n_bytes, GError **error)
 {
@@ -108,7 +130,8 @@ rewrite_add(Rewrite *self, guint index, EventEdit *edit, GError **error)
 }
 
 static gboolean
-intercept_event(const GPtrArray *interceptors, EventEdit *edit, BatchLimit limit, GError **error)
+intercept_event(const GPtrArray *interceptors, EventEdit *edit, BatchLimit limit,
+                const InterceptWatch *watch, GError **error)
 {
     for (guint i = 0; i < interceptors->len && !event_edit_is_dropped(edit); i++) {
         const Interceptor *interceptor = g_ptr_array_index(interceptors, i);
@@ -118,6 +141,8 @@ intercept_event(const GPtrArray *interceptors, EventEdit *edit, BatchLimit limit
             return refuse_size(limit, error);
         if (event_edit_outcome(edit) == EVENT_EDIT_NO_MEMORY)
             return refuse_for_memory(error);
+        if (watch->verdict != INTERCEPT_GOES_ON)
+            return refuse_for_time(watch, interceptor, error);
     }
     return TRUE;
 }
@@ -137,26 +162,46 @@ rewrite_finish(Rewrite *self, GError **error)
     return batch;
 }
 
-Batch *
-interceptor_chain_run(const GPtrArray *interceptors, Batch *batch, BatchLimit limit,
-                      guint *ret_n_dropped, GError **error)
+/* Into rewrite, as far as anything changed. */
+static gboolean
+intercept_all(const GPtrArray *interceptors, EventEdit *edit, Rewrite *rewrite,
+              const InterceptWatch *watch, guint *ret_n_dropped, GError **error)
 {
-    EventEdit *edit = scratch_of_thread();
-    g_auto(Rewrite) rewrite = { .batch = batch, .limit = limit.n_bytes > 0 ? limit : no_limit };
+    Batch *batch = rewrite->batch;
     guint n_dropped = 0;
 
     for (guint i = 0; i < batch->n_events; i++) {
         EventView view;
 
         batch_view(batch, i, &view);
-        event_edit_open(edit, &view, rewrite.limit.n_bytes);
-        if (!intercept_event(interceptors, edit, rewrite.limit, error))
-            return NULL;
+        event_edit_open(edit, &view, rewrite->limit.n_bytes);
+        if (!intercept_event(interceptors, edit, rewrite->limit, watch, error))
+            return FALSE;
         n_dropped += event_edit_is_dropped(edit);
         if ((event_edit_is_dropped(edit) || event_edit_is_changed(edit)) &&
-            !rewrite_add(&rewrite, i, edit, error))
-            return NULL;
+            !rewrite_add(rewrite, i, edit, error))
+            return FALSE;
     }
     *ret_n_dropped = n_dropped;
-    return rewrite_finish(&rewrite, error);
+    return TRUE;
+}
+
+Batch *
+interceptor_chain_run(const GPtrArray *interceptors, Batch *batch, BatchLimit limit,
+                      const InterceptTime *time, guint *ret_n_dropped, GError **error)
+{
+    EventEdit *edit = scratch_of_thread();
+    g_auto(Rewrite) rewrite = { .batch = batch, .limit = limit.n_bytes > 0 ? limit : no_limit };
+    InterceptWatch watch;
+    gboolean ok;
+
+    intercept_watch_begin(&watch, time);
+    if (watch.verdict != INTERCEPT_GOES_ON) {
+        refuse_for_time(&watch, NULL, error);
+        return NULL;
+    }
+    event_edit_set_watch(edit, &watch);
+    ok = intercept_all(interceptors, edit, &rewrite, &watch, ret_n_dropped, error);
+    event_edit_set_watch(edit, NULL);
+    return ok ? rewrite_finish(&rewrite, error) : NULL;
 }

@@ -30,6 +30,7 @@ unit_tests = \
 	%D%/test_frame_pace \
 	%D%/test_frame_server \
 	%D%/test_header_interceptors \
+	%D%/test_intercept_watch \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
 	%D%/test_leat_client \
@@ -47,6 +48,7 @@ unit_tests = \
 	%D%/test_put_race \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
+	%D%/test_regex \
 	%D%/test_regex_interceptors \
 	%D%/test_reply \
 	%D%/test_resolver \
@@ -178,6 +180,8 @@ tests_unit_test_quantity_LDADD = $(BASE_LIBS)
 tests_unit_test_file_text_SOURCES = %D%/test_file_text.c
 tests_unit_test_file_text_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_text_LDADD = $(BASE_LIBS)
+tests_unit_test_regex_SOURCES = %D%/test_regex.c
+tests_unit_test_regex_LDADD = $(BASE_LIBS)
 tests_unit_test_endpoint_SOURCES = %D%/test_endpoint.c
 tests_unit_test_endpoint_LDADD = $(BASE_LIBS)
 tests_unit_test_json_writer_SOURCES = %D%/test_json_writer.c
@@ -213,6 +217,8 @@ tests_unit_test_no_memory_SOURCES = \
 tests_unit_test_no_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=g_try_malloc,--wrap=g_try_malloc0,--wrap=g_try_realloc,--wrap=mmap
 tests_unit_test_no_memory_LDADD = $(AGENT_LIBS)
+tests_unit_test_intercept_watch_SOURCES = %D%/test_intercept_watch.c $(test_intercept)
+tests_unit_test_intercept_watch_LDADD = $(AGENT_LIBS)
 tests_unit_test_interceptor_chain_SOURCES = %D%/test_interceptor_chain.c $(test_intercept)
 tests_unit_test_interceptor_chain_LDADD = $(AGENT_LIBS)
 tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(test_intercept)

@@ -30,7 +30,8 @@ static Batch *
 run(GPtrArray *chain, Batch *batch, guint *ret_n_dropped)
 {
     g_autoptr(GError) error = NULL;
-    Batch *left = interceptor_chain_run(chain, batch, (BatchLimit){ 0 }, ret_n_dropped, &error);
+    Batch *left =
+        interceptor_chain_run(chain, batch, (BatchLimit){ 0 }, NULL, ret_n_dropped, &error);
 
     g_assert_no_error(error);
     return left;
@@ -128,7 +129,7 @@ assert_refused(GPtrArray *chain, Batch *batch)
     g_autoptr(GError) error = NULL;
     guint n_dropped;
 
-    g_assert_null(interceptor_chain_run(chain, batch, ten_kib, &n_dropped, &error));
+    g_assert_null(interceptor_chain_run(chain, batch, ten_kib, NULL, &n_dropped, &error));
 
     g_assert_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE);
     g_assert_cmpstr(error->message, ==,
@@ -144,7 +145,7 @@ test_events_that_grow_beyond_the_limit_together_are_refused(void)
     g_autoptr(Batch) two = batch_of("a", "b", NULL);
     g_autoptr(Batch) three = batch_of("a", "b", "c", NULL);
     guint n_dropped;
-    g_autoptr(Batch) left = interceptor_chain_run(chain, two, ten_kib, &n_dropped, NULL);
+    g_autoptr(Batch) left = interceptor_chain_run(chain, two, ten_kib, NULL, &n_dropped, NULL);
 
     g_assert_nonnull(left);
     assert_refused(chain, three);
@@ -193,7 +194,7 @@ test_a_batch_that_is_not_changed_has_no_limit(void)
     g_autofree char *event = g_strdup_printf("a=1:%s", body);
     g_autoptr(Batch) batch = batch_of(event, NULL);
     guint n_dropped;
-    g_autoptr(Batch) left = interceptor_chain_run(chain, batch, ten_kib, &n_dropped, NULL);
+    g_autoptr(Batch) left = interceptor_chain_run(chain, batch, ten_kib, NULL, &n_dropped, NULL);
 
     g_assert_true(left == batch);
 }

@@ -181,8 +181,8 @@ try_to_intercept(gconstpointer what)
     const Interception *self = what;
     g_autoptr(GError) error = NULL;
     guint n_dropped;
-    g_autoptr(Batch) left =
-        interceptor_chain_run(self->chain, self->batch, (BatchLimit){ 0 }, &n_dropped, &error);
+    g_autoptr(Batch) left = interceptor_chain_run(self->chain, self->batch, (BatchLimit){ 0 }, NULL,
+                                                  &n_dropped, &error);
 
     if (left == NULL)
         g_assert_error(error, CHANNEL_ERROR, CHANNEL_ERROR_NO_MEMORY);
