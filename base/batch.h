@@ -16,6 +16,7 @@ typedef struct {
     gsize allocated;     /* bytes, offsets included: what channels charge */
     const guint8 *bytes; /* event i stands at bytes + offsets[i] .. offsets[i + 1] */
     Buffer *buffer;      /* owner of bytes, NULL when they follow the offsets */
+    gboolean in_buffer;  /* the batch itself stands behind its bytes */
     guint32 offsets[];   /* n_events + 1 */
 } Batch;
 
