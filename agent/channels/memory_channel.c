@@ -28,6 +28,32 @@ memory_channel_of(Channel *channel)
     return (MemoryChannel *) channel;
 }
 
+/* ---- the lock ---- */
+
+#define LOOKS_BEFORE_SLEEP 30
+
+static inline void
+relax_processor(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+/* It is held for less time than it takes to fall asleep and be woken. */
+static void
+memory_channel_lock(MemoryChannel *self)
+{
+    for (guint i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+        if (g_mutex_trylock(&self->lock))
+            return;
+        relax_processor();
+    }
+    g_mutex_lock(&self->lock);
+}
+
 /* ---- lease ---- */
 
 static MemoryLease *
@@ -167,7 +193,7 @@ memory_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **erro
         return PUT_FAILED;
     if (!memory_queue_is_small(batch))
         run = memory_run_new(batch, clock_now_us());
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     result = memory_channel_put_locked(self, batch, &run, ticket);
     g_mutex_unlock(&self->lock);
     if (result == PUT_FAILED)
@@ -183,7 +209,7 @@ memory_channel_put_cancel(Channel *channel, Ticket *ticket)
     GQueue admitted = G_QUEUE_INIT;
     gboolean waited;
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     waited = ticket->channel != NULL;
     if (waited) {
         memory_channel_forget_ticket(self, ticket);
@@ -206,7 +232,7 @@ memory_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_
     MemoryChannel *self = memory_channel_of(channel);
     g_autoptr(MemoryLease) lease = memory_lease_new(channel);
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     if (take_waiters_wait(&self->waiters, &self->lock, &self->queue.stock, limits, deadline_us)) {
         memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare);
         take_waiters_taken(&self->waiters);
@@ -243,7 +269,7 @@ memory_channel_commit(Lease *base, guint n_events)
 
     memory_channel_observe_residence(self, lease, n_events);
     lease_forget(base, n_events);
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     memory_queue_commit(&self->queue, &lease->runs, n_events, &spent);
     if (lease->runs.head != NULL)
         base->first = ((const MemoryRun *) lease->runs.head->data)->seq;
@@ -261,7 +287,7 @@ memory_channel_rollback(Lease *base)
 
     if (base->n_events == 0)
         return;
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     memory_queue_restore(&self->queue, base, &lease->runs);
     memory_channel_settle(self, NULL);
     g_mutex_unlock(&self->lock);
@@ -272,7 +298,7 @@ memory_channel_wake(Channel *channel)
 {
     MemoryChannel *self = memory_channel_of(channel);
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     take_waiters_wake_all(&self->waiters);
     g_mutex_unlock(&self->lock);
 }
@@ -283,7 +309,7 @@ memory_channel_n_events(Channel *channel)
     MemoryChannel *self = memory_channel_of(channel);
     guint64 n_events;
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     n_events = self->queue.used_events;
     g_mutex_unlock(&self->lock);
     return n_events;
@@ -313,7 +339,7 @@ memory_channel_close(Component *component)
         g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_CLOSED, "channel '%s' is closed", component->name);
     GQueue waiting = G_QUEUE_INIT;
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     self->is_open = FALSE;
     while (self->pending.head != NULL) {
         Ticket *ticket = self->pending.head->data;
