@@ -21,6 +21,8 @@ libagent_a_SOURCES = \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \
+	%D%/channels/memory_rest.c \
+	%D%/channels/memory_rest.h \
 	%D%/commands/check.c \
 	%D%/commands/command.c \
 	%D%/commands/command.h \

@@ -36,6 +36,10 @@ typedef struct Ticket Ticket;
 struct Ticket {
     void (*done)(Ticket *self);
     GError *error; /* set before done when the put failed; the owner frees it */
+    /* Not 0 after PUT_PENDING: the batch is in the channel, which keeps back the word of it so that
+     * the owner does not come again at once. Cancel then, if done has not come: that ends in done,
+     * too, and never in a refusal. */
+    gint64 rest_until_us;
 
     /* The channel's own from here on. */
     gint64 put_us;    /* since when it waits */

@@ -38,6 +38,7 @@ unit_tests = \
 	%D%/test_log \
 	%D%/test_loop \
 	%D%/test_memory_queue \
+	%D%/test_memory_rest \
 	%D%/test_metric \
 	%D%/test_no_memory \
 	%D%/test_option \
@@ -260,6 +261,8 @@ tests_unit_test_file_recovery_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CF
 tests_unit_test_file_recovery_LDADD = $(FILE_SINK_LIBS)
 tests_unit_test_memory_queue_SOURCES = %D%/test_memory_queue.c $(test_events)
 tests_unit_test_memory_queue_LDADD = $(AGENT_LIBS)
+tests_unit_test_memory_rest_SOURCES = $(test_part) $(test_select) %D%/test_memory_rest.c
+tests_unit_test_memory_rest_LDADD = $(AGENT_LIBS)
 tests_unit_test_client_guess_SOURCES = %D%/test_client_guess.c
 tests_unit_test_client_guess_LDADD = $(LEAT_THRIFT_LIBS)
 tests_unit_test_frame_pace_SOURCES = %D%/test_frame_pace.c
