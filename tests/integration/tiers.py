@@ -29,7 +29,7 @@ def numbers(count):
 
 
 def n_at(ends):
-    return sum(len(end.bodies) for end in ends)
+    return sum(len(end.records) for end in ends)
 
 
 def wait_for_more(ends, n_events, timeout=20.0):

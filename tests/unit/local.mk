@@ -43,6 +43,7 @@ unit_tests = \
 	%D%/test_no_memory \
 	%D%/test_option \
 	%D%/test_option_problems \
+	%D%/test_peer_socket \
 	%D%/test_poison \
 	%D%/test_poison_outage \
 	%D%/test_problems \
@@ -294,6 +295,10 @@ tests_unit_test_resolver_LDADD = $(BASE_LIBS)
 tests_unit_test_batch_cutter_SOURCES = \
 	%D%/test_batch_cutter.c tests/support/events.c tests/support/events.h
 tests_unit_test_batch_cutter_LDADD = $(CLIENT_LIBS)
+tests_unit_test_peer_socket_SOURCES = \
+	%D%/test_peer_socket.c tests/support/events.c tests/support/events.h
+tests_unit_test_peer_socket_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sendmsg
+tests_unit_test_peer_socket_LDADD = $(WIRE_LIBS)
 tests_unit_test_connection_pool_SOURCES = %D%/test_connection_pool.c
 tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
