@@ -17,7 +17,7 @@ from tiers import Pulse, edge
 RATE = 20000  # events a second
 BATCH = 200
 WINDOW = 0.05  # seconds, as all that follows
-LATE = 0.5  # the machine aside, a pause so long has a reason
+LATE = 0.8  # the machine aside, a pause so long has a reason
 
 
 def sample(agent, seconds):
