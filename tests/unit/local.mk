@@ -307,13 +307,15 @@ tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_probe_SOURCES = \
 	$(test_rpc) %D%/test_rpc_probe.c tests/support/deaf_peer.c tests/support/deaf_peer.h
 tests_unit_test_rpc_probe_LDADD = $(CLIENT_LIBS)
-tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) %D%/test_rpc_set_hosts.c
+test_rpc_turmoil = tests/support/rpc_turmoil.c tests/support/rpc_turmoil.h
+tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) $(test_rpc_turmoil) %D%/test_rpc_set_hosts.c
 tests_unit_test_rpc_set_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_settings_SOURCES = %D%/test_rpc_settings.c
 tests_unit_test_rpc_settings_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c
 tests_unit_test_rpc_stream_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_threads_SOURCES = \
-	$(test_rpc) %D%/test_rpc_threads.c tests/support/deaf_peer.c tests/support/deaf_peer.h
+	$(test_rpc) $(test_rpc_turmoil) %D%/test_rpc_threads.c tests/support/deaf_peer.c \
+	tests/support/deaf_peer.h
 tests_unit_test_rpc_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_threads_LDADD = $(CLIENT_LIBS)
