@@ -7,11 +7,13 @@ import argparse
 import contextlib
 import json
 import os
+import pathlib
 import re
 import resource
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -22,6 +24,8 @@ SINGLES = ["--connections", "64", "--batch", "0"] + HEADERS
 IDLE_CONNECTIONS = 10000
 SHORT_QUEUE = 16000  # events: what a processor's cache holds
 LINK_DELAY_MS = 20
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+FLUME_SECONDS = 3  # to warm up, and then of the measurement
 TICKS = os.sysconf("SC_CLK_TCK")
 
 CONFIGURATION = """\
@@ -142,6 +146,44 @@ class Agent:
         self.folder.cleanup()
 
 
+class Flume:
+    """A running Apache Flume with the same parts; what its sink has drained has arrived."""
+
+    client_options = []
+
+    def __init__(self, far_end_port):
+        sys.path += [str(TESTS / "interop"), str(TESTS / "integration")]
+        from flume_agent import FlumeAgent
+        from flume_jars import find_flume
+
+        channel = {"type": "memory", "capacity": SHORT_QUEUE, "transactionCapacity": 1000}
+        sink = {"type": "thrift", "hostname": "127.0.0.1", "port": far_end_port, "batch-size": 1000}
+        self.http = free_port()
+        monitoring = ("-Xmx1g", "-Dflume.monitoring.type=http", f"-Dflume.monitoring.port={self.http}")
+        jars = find_flume()
+        self.folder = tempfile.TemporaryDirectory()
+        self.agent = FlumeAgent(jars, f"{self.folder.name}/flume", "compact", channel, sink, monitoring)
+        try:
+            self.agent.start()
+        except BaseException:
+            self.close()
+            raise
+        self.process, self.port, self.drained_before = self.agent.process, self.agent.port, 0
+
+    def drained(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics", timeout=10) as page:
+            return int(json.load(page)["SINK.k"]["EventDrainSuccessCount"])
+
+    def arrived(self, load):
+        self.drained_before += load["events"]
+        until(lambda: self.drained() >= self.drained_before, "Flume's last delivery")
+        return time.monotonic()
+
+    def close(self):
+        self.agent.kill()
+        self.folder.cleanup()
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -160,7 +202,7 @@ class Bench:
         return load["events"] / duration, (cpu_seconds(server.process.pid) - cpu) * 1e6 / max(load["events"], 1)
 
     def row(self, path, ours, limit, target, met):
-        self.rows.append((path, ours, limit, target, "yes" if met else "NO"))
+        self.rows.append((path, ours, limit, target, {True: "yes", False: "NO", None: ""}[met]))
 
     def ratio_row(self, path, ours, limits, target):
         ratios = [our[0] / limit[0] for our, limit in zip(ours, limits)]
@@ -187,6 +229,23 @@ class Bench:
                 contextlib.closing(Relay(self.options.programs, far_end.port)) as relay, \
                 contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), channel)) as agent:
             self.ratio_row(path, *self.in_turns(agent, relay, BATCHES), target)
+
+    def beside_flume(self):
+        """One after the other, as far apart as they are. A virtual machine needs to be warm."""
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end:
+            try:
+                server = Flume(far_end.port)
+            except Exception as reason:  # whatever it is: leat can be measured without
+                print(f"  no Apache Flume beside leat: {reason}", flush=True)
+                return
+            with contextlib.closing(server) as flume:
+                self.load(flume, BATCHES, FLUME_SECONDS)
+                theirs = self.load(flume, BATCHES, FLUME_SECONDS)
+            with contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), f"capacity: {SHORT_QUEUE}")) as agent:
+                self.load(agent, BATCHES, 0.3)
+                ours = self.load(agent, BATCHES)
+        words = [f"{rate / 1e6:.2f} M/s, {cpu:.3f} µs CPU" for rate, cpu in (ours, theirs)]
+        self.row(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", *words, f"{ours[0] / theirs[0]:.0f} times", None)
 
     def over_a_long_link(self):
         """The channel is small, so that the sink is not long behind when the client ends."""
@@ -264,6 +323,7 @@ class Bench:
         self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80)
         self.against_relay(f"thrift sink, 4 connections, {SHORT_QUEUE} events in the channel", f"capacity: {SHORT_QUEUE}", 0.70)
         self.against_relay("the same, the channel at its default", "", 0.70)
+        self.beside_flume()
         self.over_a_long_link()
         self.two_idle_hops()
         self.idle_connections()
