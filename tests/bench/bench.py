@@ -212,23 +212,25 @@ class Bench:
         self.row(path, words[0], words[1], f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), at least {target:.2f}",
                  ratio >= target)
 
-    def in_turns(self, server, limit, shape):
-        """What a server and its limit reach: pairs of events a second and CPU."""
-        for each in (limit, server):
-            self.load(each, shape, 0.3)
-        rounds = [(self.load(limit, shape), self.load(server, shape)) for _ in range(self.options.rounds)]
+    def once(self, server, shape):
+        with contextlib.closing(server):
+            self.load(server, shape, 0.2)
+            return self.load(server, shape)
+
+    def in_turns(self, start_server, start_limit, shape):
+        """What a server and its limit reach: pairs of events a second and CPU. How the memory of a process lies in the
+        caches is luck, and lasts as long as the process: each measurement has its own."""
+        rounds = [(self.once(start_limit(), shape), self.once(start_server(), shape)) for _ in range(self.options.rounds)]
         return [ours for _, ours in rounds], [limits for limits, _ in rounds]
 
     def against_limit(self, path, shape, answer, target):
-        with contextlib.closing(Limit(self.options.programs, answer, self.threads)) as limit, \
-                contextlib.closing(Agent(self.options.leat)) as agent:
-            self.ratio_row(path, *self.in_turns(agent, limit, shape), target)
+        self.ratio_row(path, *self.in_turns(lambda: Agent(self.options.leat),
+                                            lambda: Limit(self.options.programs, answer, self.threads), shape), target)
 
     def against_relay(self, path, channel, target):
-        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end, \
-                contextlib.closing(Relay(self.options.programs, far_end.port)) as relay, \
-                contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), channel)) as agent:
-            self.ratio_row(path, *self.in_turns(agent, relay, BATCHES), target)
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end:
+            self.ratio_row(path, *self.in_turns(lambda: Agent(self.options.leat, thrift_sink(far_end.port), channel),
+                                                lambda: Relay(self.options.programs, far_end.port), BATCHES), target)
 
     def beside_flume(self):
         """One after the other, as far apart as they are. A virtual machine needs to be warm."""
@@ -241,9 +243,7 @@ class Bench:
             with contextlib.closing(server) as flume:
                 self.load(flume, BATCHES, FLUME_SECONDS)
                 theirs = self.load(flume, BATCHES, FLUME_SECONDS)
-            with contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), f"capacity: {SHORT_QUEUE}")) as agent:
-                self.load(agent, BATCHES, 0.3)
-                ours = self.load(agent, BATCHES)
+            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), f"capacity: {SHORT_QUEUE}"), BATCHES)
         words = [f"{rate / 1e6:.2f} M/s, {cpu:.3f} µs CPU" for rate, cpu in (ours, theirs)]
         self.row(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", *words, f"{ours[0] / theirs[0]:.0f} times", None)
 
@@ -318,17 +318,25 @@ class Bench:
         self.row(f"{number} idle connections", f"{each:.0f} bytes each", "", "at most 4096 bytes", each <= 4096)
         self.ratio_row(f"null sink, with {number} idle beside without", among, alone, 0.90)
 
-    def run(self):
-        self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70)
-        self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80)
+    def relays(self):
         self.against_relay(f"thrift sink, 4 connections, {SHORT_QUEUE} events in the channel", f"capacity: {SHORT_QUEUE}", 0.70)
         self.against_relay("the same, the channel at its default", "", 0.70)
-        self.beside_flume()
-        self.over_a_long_link()
-        self.two_idle_hops()
-        self.idle_connections()
-        self.idle_memory()
-        self.starts()
+
+    def run(self):
+        paths = {
+            "null": lambda: self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70),
+            "single": lambda: self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80),
+            "relay": self.relays,
+            "flume": self.beside_flume,
+            "link": self.over_a_long_link,
+            "hops": self.two_idle_hops,
+            "connections": self.idle_connections,
+            "memory": self.idle_memory,
+            "start": self.starts,
+        }
+        for name, measure in paths.items():
+            if self.options.only in ("", name):
+                measure()
 
     def print_table(self):
         rows = [("path", "leat", "limit", "target", "met")] + self.rows
@@ -343,6 +351,8 @@ def parse_options():
     parser.add_argument("--programs", required=True, help="the folder of loadgen and limit_server")
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
+    parser.add_argument("--only", default="", metavar="PATH",
+                        help="null, single, relay, flume, link, hops, connections, memory or start")
     parser.add_argument("--quick", action="store_true", help="about a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:
