@@ -5,15 +5,15 @@
 #include <glib-unix.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/http_server.h"
 #include "agent/http_service.h"
-#include "agent/service_notify.h"
 #include "base/clock.h"
+#include "base/descriptor_limit.h"
 #include "base/log.h"
+#include "base/service_notify.h"
 
 /* A stop ends within shutdown-timeout by itself, unless a part hangs: a machine that is merely busy
  * gets there within this time. */
@@ -170,18 +170,6 @@ on_hangup(gpointer user G_GNUC_UNUSED)
 
 /* ---- the beginning ---- */
 
-static void
-raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        log_warning("the limit of open files cannot be raised", LOG_INT("limit", limit.rlim_cur));
-}
-
 static gboolean
 process_open_http(Process *self, GError **error)
 {
@@ -220,7 +208,9 @@ agent_process_run(AgentConfig *config)
     g_unix_signal_add(SIGTERM, on_stop_signal, &self);
     g_unix_signal_add(SIGINT, on_stop_signal, &self);
     g_unix_signal_add(SIGHUP, on_hangup, &self);
-    raise_descriptor_limit();
+    if (!descriptor_limit_raise(&error))
+        log_warning("the limit of open files cannot be raised", LOG_TEXT("error", error->message));
+    g_clear_error(&error);
     if (process_open_http(&self, &error))
         process_turn(&self);
     else

@@ -4,8 +4,10 @@
 #include <libsoup/soup.h>
 
 #include "agent/flume_metrics.h"
-#include "agent/http_listener.h"
+#include "base/http_listener.h"
 #include "base/metric.h"
+
+static const HttpLimits limits = { .max_connections = 64, .idle_s = 60 };
 
 struct HttpServer {
     Agent *agent;
@@ -165,7 +167,7 @@ http_server_new(Agent *agent, const Endpoint *listen, GError **error)
     self->soup = soup_server_new("server-header", "leat", NULL);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
-    self->listener = http_listener_new(self->soup, listen, error);
+    self->listener = http_listener_new(self->soup, listen, &limits, error);
     if (self->listener == NULL) {
         g_prefix_error(error, "agent.http: ");
         return NULL;

@@ -110,8 +110,6 @@ libagent_a_SOURCES = \
 	%D%/selectors/load_balance_selector.c \
 	%D%/selectors/multiplexing_selector.c \
 	%D%/selectors/replicating_selector.c \
-	%D%/service_notify.c \
-	%D%/service_notify.h \
 	%D%/sinks/file_codec.c \
 	%D%/sinks/file_codec.h \
 	%D%/sinks/file_delivery.c \
@@ -148,7 +146,7 @@ libagent_a_SOURCES = \
 	%D%/topology_layout.c \
 	%D%/topology_layout.h
 if HAVE_SOUP
-libagent_a_SOURCES += %D%/http_listener.c %D%/http_listener.h %D%/http_server.c
+libagent_a_SOURCES += %D%/http_server.c
 else
 libagent_a_SOURCES += %D%/http_server_none.c
 endif

@@ -12,6 +12,8 @@ libbase_a_SOURCES = \
 	%D%/choice.h \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/descriptor_limit.c \
+	%D%/descriptor_limit.h \
 	%D%/endpoint.c \
 	%D%/endpoint.h \
 	%D%/endpoint_listen.c \
@@ -29,6 +31,8 @@ libbase_a_SOURCES = \
 	%D%/log.h \
 	%D%/loop.c \
 	%D%/loop.h \
+	%D%/loop_source.c \
+	%D%/loop_source.h \
 	%D%/metric.c \
 	%D%/metric.h \
 	%D%/metric_prometheus.c \
@@ -44,6 +48,8 @@ libbase_a_SOURCES = \
 	%D%/regex.h \
 	%D%/resolver.c \
 	%D%/resolver.h \
+	%D%/service_notify.c \
+	%D%/service_notify.h \
 	%D%/silent_thread.c \
 	%D%/silent_thread.h \
 	%D%/span.h \
@@ -57,7 +63,10 @@ libbase_a_SOURCES = \
 	%D%/yaml_syntax.h \
 	%D%/yaml_tree.c \
 	%D%/yaml_tree.h
-libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(PCRE2_CFLAGS)
+if HAVE_SOUP
+libbase_a_SOURCES += %D%/http_listener.c %D%/http_listener.h
+endif
+libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(PCRE2_CFLAGS) $(SOUP_CFLAGS)
 
 # What a program needs that links libbase.a.
 BASE_LIBS = libbase.a $(GLIB_LIBS) $(YAML_LIBS) $(PCRE2_LIBS)

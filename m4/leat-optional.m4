@@ -10,7 +10,7 @@ AC_DEFUN([LEAT_OPTIONAL], [
   AS_IF([test "x$have_$1" = xyes], [AC_DEFINE([HAVE_$2], [1], [$4])])
   AM_CONDITIONAL([HAVE_$2], [test "x$have_$1" = xyes])
   leat_table="$leat_table
-$(printf '  %-6s %-4s %-40s %s' '$1' "$have_$1" '$4' "$leat_why")"
+$(printf '  %-6s %-4s %-47s %s' '$1' "$have_$1" '$4' "$leat_why")"
 ])
 
 AC_DEFUN([LEAT_OPTIONAL_TABLE], [

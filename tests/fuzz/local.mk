@@ -19,6 +19,7 @@ LIBFUZZER = $(AM_LDFLAGS) -fsanitize=fuzzer
 replays = \
 	%D%/replay_event_bytes \
 	%D%/replay_frame_server \
+	%D%/replay_nsq \
 	%D%/replay_reply \
 	%D%/replay_walk \
 	%D%/replay_yaml_tree
@@ -31,6 +32,9 @@ tests_fuzz_replay_event_bytes_LDADD = $(BASE_LIBS)
 tests_fuzz_replay_frame_server_SOURCES = %D%/fuzz_frame_server.c %D%/replay_main.c
 tests_fuzz_replay_frame_server_CPPFLAGS = $(TEST_CPPFLAGS) $(THRIFT_CFLAGS) -DFUZZ_CORPUS='"frame_server"'
 tests_fuzz_replay_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
+tests_fuzz_replay_nsq_SOURCES = %D%/fuzz_nsq.c %D%/replay_main.c
+tests_fuzz_replay_nsq_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"nsq"'
+tests_fuzz_replay_nsq_LDADD = $(REGISTRY_LIBS)
 tests_fuzz_replay_reply_SOURCES = %D%/fuzz_reply.c %D%/replay_main.c
 tests_fuzz_replay_reply_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"reply"'
 tests_fuzz_replay_reply_LDADD = $(WIRE_LIBS)
@@ -45,6 +49,7 @@ if FUZZING
 fuzz_targets = \
 	%D%/fuzz_event_bytes \
 	%D%/fuzz_frame_server \
+	%D%/fuzz_nsq \
 	%D%/fuzz_reply \
 	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
@@ -68,6 +73,9 @@ tests_fuzz_fuzz_frame_server_SOURCES = %D%/fuzz_frame_server.c
 tests_fuzz_fuzz_frame_server_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
 tests_fuzz_fuzz_frame_server_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
+tests_fuzz_fuzz_nsq_SOURCES = %D%/fuzz_nsq.c
+tests_fuzz_fuzz_nsq_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_nsq_LDADD = $(REGISTRY_LIBS)
 tests_fuzz_fuzz_reply_SOURCES = %D%/fuzz_reply.c
 tests_fuzz_fuzz_reply_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_reply_LDADD = $(WIRE_LIBS)

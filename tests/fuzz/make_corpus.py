@@ -198,7 +198,28 @@ def save_streams():
         message(protocol, "append", TMessageType.CALL, 1, lambda p: single(p, plain)) for protocol in PROTOCOLS]))
 
 
+def identify(body):
+    return b"IDENTIFY\n" + struct.pack(">I", len(body)) + body
+
+
+def save_nodes():
+    """What nsqds say to leat-registry: the first byte is the seed of the pieces."""
+    good = identify(b'{"broadcast_address":"a","hostname":"h","tcp_port":4150,"http_port":4151,"version":"1.3.0"}')
+    save("nsq", "node", b"\1  V1" + good + b"REGISTER t c\nPING\nREGISTER u#ephemeral d#ephemeral\nUNREGISTER u#ephemeral\n")
+    save("nsq", "ephemeral", b"\2  V1" + good + b"REGISTER t c#ephemeral\nUNREGISTER t c#ephemeral\nUNREGISTER t\n")
+    save("nsq", "pings", b"\3  V1" + b"PING\r\n" * 50 + b"NOPE x\n")
+    save("nsq", "magic", b"\4  V2 and more")
+    save("nsq", "names", b"\5  V1" + good + b"REGISTER $ $\n")
+    save("nsq", "again", b"\6  V1" + good + good)
+    save("nsq", "escapes", b"\7  V1" + identify(
+        b'{"BROADCAST_ADDRESS":"\\ud83d\\ude00<&>","hostname":"\xff\\u0001","tcp_port":-1,"http_port":1,"version":"v","x":[[{"y":1e5}]]}'))
+    save("nsq", "deep", b"\10  V1" + identify(b"[" * 600 + b"]" * 600))
+    save("nsq", "size", b"\11  V1IDENTIFY\n\xff\xff\xff\xff{}")
+    save("nsq", "long", b"\12  V1" + b"x" * 5000)
+
+
 def main():
+    save_nodes()
     save_streams()
     for protocol in PROTOCOLS:
         for label, (name, write) in CALLS.items():

@@ -13,6 +13,8 @@ LAYERS = {
     "thrift/wire": ["base"],
     "thrift": ["thrift/wire", "base"],
     "client": ["thrift/wire", "base"],
+    "registry/wire": ["base"],
+    "registry": ["registry/wire", "base"],
     "agent/core": ["base"],
     "agent/sources": ["agent/core", "thrift", "base"],
     "agent/interceptors": ["agent/core", "base"],
@@ -70,7 +72,7 @@ def check_catalogue():
             problems.append(f"agent/builtin.h: {name} is {'not registered' if name in defined else 'nowhere defined'}")
 
 
-sources = sorted(p.relative_to(top) for f in ("base", "thrift", "client", "agent") for p in (top / f).rglob("*.[ch]"))
+sources = sorted(p.relative_to(top) for f in ("base", "thrift", "client", "registry", "agent") for p in (top / f).rglob("*.[ch]"))
 for source in sources:
     check_includes(source)
 check_builds(sources)

@@ -9,5 +9,5 @@ endif
 ANALYZE_FLAGS = -std=gnu11 -DHAVE_CONFIG_H $(AM_CPPFLAGS) $(GLIB_CFLAGS) $(YAML_CFLAGS) $(PCRE2_CFLAGS) $(THRIFT_CFLAGS) $(SOUP_CFLAGS)
 .PHONY: analyze
 analyze: $(BUILT_SOURCES)
-	find $(srcdir)/base $(srcdir)/thrift $(srcdir)/client $(srcdir)/agent -name '*.c' -print0 | \
+	find $(srcdir)/base $(srcdir)/thrift $(srcdir)/client $(srcdir)/registry $(srcdir)/agent -name '*.c' -print0 | \
 	  xargs -0 -P $$(nproc) -n 6 sh -c 'clang-tidy --quiet "$$@" -- $(ANALYZE_FLAGS) 2>/dev/null' sh

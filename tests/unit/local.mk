@@ -41,6 +41,9 @@ unit_tests = \
 	%D%/test_memory_rest \
 	%D%/test_metric \
 	%D%/test_no_memory \
+	%D%/test_nsq_table \
+	%D%/test_nsq_table_time \
+	%D%/test_nsq_wire \
 	%D%/test_option \
 	%D%/test_option_problems \
 	%D%/test_peer_socket \
@@ -52,6 +55,7 @@ unit_tests = \
 	%D%/test_receive_memory \
 	%D%/test_regex \
 	%D%/test_regex_interceptors \
+	%D%/test_registry_text \
 	%D%/test_reply \
 	%D%/test_resolver \
 	%D%/test_rpc_client \
@@ -320,3 +324,12 @@ tests_unit_test_rpc_threads_SOURCES = \
 	tests/support/deaf_peer.h
 tests_unit_test_rpc_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_threads_LDADD = $(CLIENT_LIBS)
+nsq_fixture = tests/support/nsq_fixture.c tests/support/nsq_fixture.h
+tests_unit_test_nsq_table_SOURCES = $(nsq_fixture) %D%/test_nsq_table.c
+tests_unit_test_nsq_table_time_SOURCES = $(nsq_fixture) %D%/test_nsq_table_time.c
+tests_unit_test_nsq_table_time_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_nsq_table_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_nsq_wire_SOURCES = %D%/test_nsq_wire.c
+tests_unit_test_nsq_wire_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
+tests_unit_test_registry_text_LDADD = $(REGISTRY_LIBS)

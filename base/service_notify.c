@@ -1,5 +1,5 @@
 /* service_notify.c - one datagram to $NOTIFY_SOCKET. */
-#include "agent/service_notify.h"
+#include "base/service_notify.h"
 
 #include <errno.h>
 #include <gio/gio.h>

@@ -1,16 +1,16 @@
 /* http_listener.c - accepts connections for a SoupServer, with limits on their number and idleness.
  */
-#include "agent/http_listener.h"
+#include "base/http_listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 128
-#define MAX_CONNECTIONS 64
-#define IDLE_TIMEOUT_S 60
+#define BACKLOG 1024
 #define PAUSE_MS 500
 
 /* Descriptors held back for those who look when all others are used up. A client that goes on
@@ -20,7 +20,9 @@
 
 struct HttpListener {
     SoupServer *soup;
-    int fd;
+    HttpLimits limits;
+    int fd;       /* -1: stopped */
+    int quiet_fd; /* the far end of the one that libsoup listens on */
     Endpoint *bound;
     GHashTable *connections; /* GSocketConnection *, not referenced: those that still live */
     int spare[N_SPARE];      /* descriptors without a purpose; -1 while lent to a connection */
@@ -75,6 +77,16 @@ on_connection_gone(gpointer user, GObject *connection)
     http_listener_fill_spare(self);
 }
 
+/* Libsoup sends head and body of an answer apart: the body must not wait until the head is
+ * acknowledged. */
+static void
+send_at_once(GSocket *socket)
+{
+    int on = 1;
+
+    setsockopt(g_socket_get_fd(socket), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 static gboolean
 http_listener_serve(HttpListener *self, GSocket *socket, guint idle_timeout_s, GError **error)
 {
@@ -85,6 +97,7 @@ http_listener_serve(HttpListener *self, GSocket *socket, guint idle_timeout_s, G
 
     if (remote == NULL)
         return FALSE;
+    send_at_once(socket);
     g_socket_set_timeout(socket, idle_timeout_s);
     connection = g_socket_connection_factory_create_connection(socket);
     g_hash_table_add(self->connections, connection);
@@ -101,7 +114,7 @@ http_listener_take(HttpListener *self, int fd, guint idle_timeout_s)
 
     if (socket == NULL)
         close(fd);
-    else if (g_hash_table_size(self->connections) < MAX_CONNECTIONS)
+    else if (g_hash_table_size(self->connections) < self->limits.max_connections)
         http_listener_serve(self, socket, idle_timeout_s, &error);
 }
 
@@ -111,7 +124,7 @@ static gboolean
 on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer user)
 {
     HttpListener *self = user;
-    guint idle_timeout_s = IDLE_TIMEOUT_S;
+    guint idle_timeout_s = self->limits.idle_s;
     int fd = accept4(listening_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE) && http_listener_give_spare(self)) {
@@ -129,8 +142,28 @@ on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer u
     return G_SOURCE_CONTINUE;
 }
 
+/* Libsoup keeps connections alive only as long as it listens. So it listens on one end of a pair,
+ * from whose other end nothing comes. */
+static gboolean
+listen_quietly(HttpListener *self, GError **error)
+{
+    g_autoptr(GSocket) socket = NULL;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
+        g_set_error_literal(error, G_IO_ERROR, g_io_error_from_errno(errno), g_strerror(errno));
+        return FALSE;
+    }
+    self->quiet_fd = ends[0];
+    socket = g_socket_new_from_fd(ends[1], error);
+    if (socket == NULL)
+        close(ends[1]);
+    return socket != NULL && soup_server_listen_socket(self->soup, socket, 0, error);
+}
+
 HttpListener *
-http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error)
+http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *limits,
+                  GError **error)
 {
     g_autoptr(Endpoint) bound = NULL;
     int fd = endpoint_listen(listen, BACKLOG, &bound, error);
@@ -140,6 +173,7 @@ http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error)
         return NULL;
     self = g_new0(HttpListener, 1);
     self->soup = soup;
+    self->limits = *limits;
     self->fd = fd;
     self->bound = g_steal_pointer(&bound);
     self->connections = g_hash_table_new(NULL, NULL);
@@ -147,13 +181,30 @@ http_listener_new(SoupServer *soup, const Endpoint *listen, GError **error)
     for (guint i = 0; i < N_SPARE; i++)
         self->spare[i] = -1;
     http_listener_fill_spare(self);
-    return self;
+    self->quiet_fd = -1;
+    if (listen_quietly(self, error))
+        return self;
+    http_listener_free(self);
+    return NULL;
 }
 
 const Endpoint *
 http_listener_bound(const HttpListener *self)
 {
     return self->bound;
+}
+
+void
+http_listener_stop(HttpListener *self)
+{
+    if (self->fd < 0)
+        return;
+    if (self->watch != 0)
+        g_source_remove(self->watch);
+    if (self->pause != 0)
+        g_source_remove(self->pause);
+    close(self->fd);
+    self->fd = -1;
 }
 
 void
@@ -164,17 +215,15 @@ http_listener_free(HttpListener *self)
 
     if (self == NULL)
         return;
-    if (self->watch != 0)
-        g_source_remove(self->watch);
-    if (self->pause != 0)
-        g_source_remove(self->pause);
-    close(self->fd);
+    http_listener_stop(self);
     while (http_listener_give_spare(self))
         ;
     g_hash_table_iter_init(&iter, self->connections);
     while (g_hash_table_iter_next(&iter, &connection, NULL))
         g_object_weak_unref(connection, on_connection_gone, self);
     g_hash_table_unref(self->connections);
+    if (self->quiet_fd >= 0)
+        close(self->quiet_fd);
     endpoint_free(self->bound);
     g_free(self);
 }

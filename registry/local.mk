@@ -1,0 +1,63 @@
+# The second program. Its tables, formats and TCP need nothing more than base/; HTTP, and so the program, needs libsoup.
+noinst_LIBRARIES += libregistry-wire.a libregistry.a
+libregistry_wire_a_SOURCES = \
+	%D%/wire/json_value.c \
+	%D%/wire/json_value.h \
+	%D%/wire/nsq_command.c \
+	%D%/wire/nsq_command.h \
+	%D%/wire/nsq_identity.c \
+	%D%/wire/nsq_identity.h \
+	%D%/wire/nsq_json.c \
+	%D%/wire/nsq_json.h \
+	%D%/wire/nsq_name.c \
+	%D%/wire/nsq_name.h
+libregistry_a_SOURCES = \
+	%D%/command_line.c \
+	%D%/command_line.h \
+	%D%/go_duration.c \
+	%D%/go_duration.h \
+	%D%/http_query.c \
+	%D%/http_query.h \
+	%D%/nsq_connection.c \
+	%D%/nsq_journal.c \
+	%D%/nsq_journal.h \
+	%D%/nsq_page.c \
+	%D%/nsq_page.h \
+	%D%/nsq_producer.c \
+	%D%/nsq_report.c \
+	%D%/nsq_report.h \
+	%D%/nsq_server.c \
+	%D%/nsq_server.h \
+	%D%/nsq_server_private.h \
+	%D%/nsq_table.c \
+	%D%/nsq_table.h \
+	%D%/nsq_table_private.h \
+	%D%/nsq_table_time.c \
+	%D%/refusals.c \
+	%D%/refusals.h \
+	%D%/registry_config.c \
+	%D%/registry_config.h \
+	%D%/toml_reader.c \
+	%D%/toml_reader.h
+
+REGISTRY_LIBS = libregistry.a libregistry-wire.a $(BASE_LIBS)
+
+if HAVE_SOUP
+bin_PROGRAMS += leat-registry
+leat_registry_SOURCES = \
+	%D%/http_server.c \
+	%D%/http_server.h \
+	%D%/main.c \
+	%D%/nsq_http.c \
+	%D%/nsq_http.h \
+	%D%/nsq_service.c \
+	%D%/nsq_service.h \
+	%D%/nsq_watch.c \
+	%D%/nsq_watch.h \
+	%D%/pages.c \
+	%D%/pages.h \
+	%D%/registry_process.c \
+	%D%/registry_process.h
+leat_registry_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS)
+leat_registry_LDADD = $(REGISTRY_LIBS) $(SOUP_LIBS)
+endif

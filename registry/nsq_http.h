@@ -1,0 +1,17 @@
+/* nsq_http.h - nsqlookupd's HTTP routes. */
+#pragma once
+
+#include "registry/http_server.h"
+#include "registry/nsq_table.h"
+#include "registry/nsq_watch.h"
+
+typedef struct NsqHttp NsqHttp;
+
+/* The table is borrowed. Look-ups that wait do so on the loop. */
+NsqHttp *nsq_http_new(Loop *loop, NsqTable *table);
+void nsq_http_free(NsqHttp *self);
+const HttpRoute *nsq_http_routes(void); /* user is the NsqHttp */
+NsqWatch *nsq_http_watch(const NsqHttp *self);
+MetricSet *nsq_http_metrics(const NsqHttp *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NsqHttp, nsq_http_free)

@@ -1,0 +1,12 @@
+/* pages.h - the page for people, /metrics and /healthz. */
+#pragma once
+
+#include "registry/http_server.h"
+#include "registry/nsq_service.h"
+
+typedef struct {
+    NsqService *nsq; /* borrowed */
+    gboolean is_stopping;
+} Pages;
+
+const HttpRoute *pages_routes(void); /* user is the Pages */

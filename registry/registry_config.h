@@ -1,0 +1,32 @@
+/* registry_config.h - what leat-registry is to do: from a YAML file, from the command line and file
+ * of nsqlookupd, or nothing but defaults. */
+#pragma once
+
+#include <glib.h>
+
+#include "base/endpoint.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "registry/nsq_service.h"
+
+typedef struct {
+    Endpoint *http; /* NULL: off */
+    NsqSettings nsqlookupd;
+} RegistryConfig;
+
+/* One option of the command line that stands for a value of the file. */
+typedef struct {
+    const char *section; /* NULL: of the file itself */
+    const char *key;
+    char *value;
+} RegistryOverride;
+
+extern const OptionSpec registry_options[], nsqlookupd_options[];
+
+/* file may be NULL. Overrides (GPtrArray of RegistryOverride *) beat the file. NULL with problems.
+ */
+RegistryConfig *registry_config_load(const char *file, const GPtrArray *overrides,
+                                     Problems *problems);
+void registry_config_free(RegistryConfig *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RegistryConfig, registry_config_free)
