@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/failover.yaml \
 	%D%/quickstart.sh \
 	%D%/quickstart.yaml \
+	%D%/registry.yaml \
 	%D%/routing.yaml \
 	%D%/sequence.yaml
 

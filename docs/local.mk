@@ -8,7 +8,9 @@ EXTRA_DIST += \
 	%D%/examples/send.c \
 	%D%/examples/send.cpp \
 	%D%/examples/send.py \
-	%D%/flume-differences.md
+	%D%/flume-differences.md \
+	%D%/registry-differences.md \
+	%D%/registry.md
 
 dist_doc_DATA = conf/reference.yaml %D%/leat.schema.json
 
@@ -16,6 +18,12 @@ dist_man_MANS += \
 	%D%/man/leat.1 \
 	%D%/man/leat.yaml.5 \
 	%D%/man/libleat-client.3
+
+if HAVE_SOUP
+dist_man_MANS += %D%/man/leat-registry.8
+else
+EXTRA_DIST += %D%/man/leat-registry.8
+endif
 
 # What the rows of all parts say, committed so that a cross build need not run what it built; a story fails while it is stale.
 options_page = $(srcdir)/%D%/man/leat.yaml.5

@@ -32,9 +32,12 @@ tests_bench_walk_speed_SOURCES = \
 	%D%/walk_speed.c
 tests_bench_walk_speed_LDADD = $(WIRE_LIBS)
 
-EXTRA_DIST += %D%/README.md %D%/bench.py
+EXTRA_DIST += %D%/README.md %D%/bench.py %D%/registry_bench.py
 
 # BENCH_OPTIONS=--quick takes about a minute.
 .PHONY: bench
-bench: leat $(bench_programs)
+bench: $(bin_PROGRAMS) $(bench_programs)
 	-$(PYTHON) $(srcdir)/%D%/bench.py --leat $(abs_builddir)/leat --programs $(abs_builddir)/%D% $(BENCH_OPTIONS)
+if HAVE_SOUP
+	-$(PYTHON) $(srcdir)/%D%/registry_bench.py --registry $(abs_builddir)/leat-registry
+endif

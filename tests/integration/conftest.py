@@ -4,6 +4,7 @@ import json
 import pytest
 
 import leat as leat_module
+import registry as registry_module
 from client_library import installed  # noqa: F401
 from far_end import FarEnd
 from tap import TapReporter
@@ -20,12 +21,22 @@ def pytest_configure(config):
         config.pluginmanager.register(TapReporter())
 
 
+def stop_all(agents):
+    """Those that still run are stopped, and must stop cleanly."""
+    try:
+        for agent in agents:
+            if agent.is_running:
+                agent.stop()
+    finally:
+        for agent in agents:
+            if agent.is_running:
+                agent.kill()
+            print(f"---- log of {agent.folder.name}\n{agent.log_text()}")
+
+
 @pytest.fixture
 def leat(tmp_path):
-    """A function that makes an agent from a configuration and starts it; see leat.Leat for the keywords.
-
-    At the end of the story those that still run are stopped, and must stop cleanly.
-    """
+    """A function that makes an agent from a configuration and starts it; see leat.Leat for the keywords."""
     agents = []
 
     def make(config, start=True, **keywords):
@@ -36,15 +47,25 @@ def leat(tmp_path):
         return agent.start() if start else agent
 
     yield make
-    try:
-        for agent in agents:
-            if agent.is_running:
-                agent.stop()
-    finally:
-        for agent in agents:
-            if agent.is_running:
-                agent.kill()
-            print(f"---- log of {agent.folder.name}\n{agent.log_text()}")
+    stop_all(agents)
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """A function that starts a leat-registry, with the options of its section nsqlookupd; see registry.Registry."""
+    registries = []
+
+    def make(start=True, http="off", keywords=None, **options):
+        folder = tmp_path / f"registry-{len(registries)}"
+        folder.mkdir()
+        section = {"tcp-address": "127.0.0.1:0", "http-address": "127.0.0.1:0",
+                   **{name.replace("_", "-"): value for name, value in options.items()}}
+        made = registry_module.Registry(folder, {"http": http, "nsqlookupd": section}, **(keywords or {}))
+        registries.append(made)
+        return made.start() if start else made
+
+    yield make
+    stop_all(registries)
 
 
 def collector_config(folder):

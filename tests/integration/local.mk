@@ -9,6 +9,7 @@ integration_files = \
 	%D%/files.py \
 	%D%/flume_api.py \
 	%D%/leat.py \
+	%D%/registry.py \
 	%D%/stories.tap \
 	%D%/tap.py \
 	%D%/test_adding_a_part.py \
@@ -23,6 +24,9 @@ integration_files = \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
 	%D%/test_readme.py \
+	%D%/test_registry_http.py \
+	%D%/test_registry_life.py \
+	%D%/test_registry_tcp.py \
 	%D%/test_routing.py \
 	%D%/test_send.py \
 	%D%/test_send_hosts.py \

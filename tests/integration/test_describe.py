@@ -94,6 +94,8 @@ def test_the_schema_accepts_the_reference_and_every_configuration_that_comes_wit
     assert validate(text) == []
     assert validate(re.sub(r"^( *)#([a-z])", r"\1\2", text, flags=re.M)) == []
     for path in (TOP / "conf").glob("*.yaml"):
+        if path.name == "registry.yaml":  # of the other program
+            continue
         assert validate(path.read_text()) == [], path
 
 

@@ -1,4 +1,4 @@
-"""conftest.py - the fixtures of the stories, for these too, and those with Flume."""
+"""conftest.py - the fixtures of the stories, for these too, and those with Flume and NSQ."""
 import importlib.util
 import pathlib
 import sys
@@ -10,8 +10,10 @@ _stories = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_stories)
 leat = _stories.leat
 collector = _stories.collector
+registry = _stories.registry
 
 # These need the folder of the stories in the path.
 from flume_agent import flume  # noqa: E402, F401
 from flume_jars import flume_jars  # noqa: E402, F401
+from nsq_programs import nsq_programs  # noqa: E402, F401
 from numbered_events import start_sender  # noqa: E402, F401

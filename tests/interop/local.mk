@@ -4,14 +4,18 @@ EXTRA_DIST += \
 	%D%/conftest.py \
 	%D%/flume_agent.py \
 	%D%/flume_jars.py \
+	%D%/go/go.mod \
 	%D%/java/FlumeSender.java \
 	%D%/java/pom.xml \
+	%D%/nsq_programs.py \
 	%D%/numbered_events.py \
 	%D%/test_examples.py \
 	%D%/test_flume_client.py \
-	%D%/test_flume_tiers.py
+	%D%/test_flume_tiers.py \
+	%D%/test_nsq.py \
+	%D%/test_registry_page.py
 
 # What is skipped is named at the end, with the reason.
 .PHONY: interop
-interop: leat
-	LEAT=$(abs_builddir)/leat PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -rs -p no:cacheprovider $(srcdir)/%D%
+interop: $(bin_PROGRAMS)
+	LEAT=$(abs_builddir)/leat LEAT_REGISTRY=$(abs_builddir)/leat-registry PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -rs -p no:cacheprovider $(srcdir)/%D%

@@ -1,0 +1,231 @@
+"""test_registry_life.py - leat-registry as a process: its options and files, its log, its page, its end."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from leat import BUSY, needs, wait_until
+from registry import Node, Registry, joined, program
+
+pytestmark = needs("libsoup")
+TREE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run(*arguments):
+    return subprocess.run([program(), *arguments], capture_output=True, text=True, timeout=20, check=False)
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A function that starts a leat-registry with these arguments alone."""
+    made = []
+
+    def start(*arguments):
+        folder = tmp_path / f"registry-{len(made)}"
+        folder.mkdir()
+        made.append(Registry(folder, None, arguments))
+        return made[-1].start()
+
+    yield start
+    for registry in made:
+        if registry.is_running:
+            registry.stop()
+
+
+# ---- the command line ----
+
+def test_help_and_version():
+    shown = run("--help")
+    assert shown.returncode == 0 and "--inactive-producer-timeout=TIME" in shown.stdout
+    assert run("-h").stdout == run("-help").stdout == shown.stdout
+    version = run("-version")
+    assert version.returncode == 0 and re.match(r"leat-registry \d+\.\d+\.\d+, in place of nsqlookupd 1\.3\.0\n",
+                                                version.stdout)
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--tcp-adress=:1"], "unknown option '--tcp-adress'; did you mean '--tcp-address'?"),
+    (["-tcp-address"], "--tcp-address needs a value"),
+    (["--log-level=loud"], "'loud' is no value for --log-level"),
+    (["a.yaml", "b.yaml"], "'b.yaml' is one too many"),
+    (["-config", "a.toml", "b.yaml"], "two configurations"),
+])
+def test_a_wrong_command_line_is_told_in_one_line(arguments, said):
+    shown = run(*arguments)
+
+    assert shown.returncode == 2 and said in shown.stderr and shown.stderr.count("\n") == 1
+
+
+def test_every_problem_of_a_file_is_shown(tmp_path):
+    (tmp_path / "r.yaml").write_text("http: nowhere\nnsqlookupd:\n  tcp-adress: ':1'\n  max-connections: 0\nnamesrv: {}\n")
+    shown = run(str(tmp_path / "r.yaml"))
+
+    assert shown.returncode == 1
+    assert [line.split(" ")[0] for line in shown.stderr.splitlines()] == [
+        f"{tmp_path}/r.yaml:1:7:", f"{tmp_path}/r.yaml:3:3:", f"{tmp_path}/r.yaml:4:20:", f"{tmp_path}/r.yaml:5:1:"]
+    assert "did you mean 'tcp-address'?" in shown.stderr
+
+
+def test_options_of_nsqlookupd_are_taken_as_it_spells_them(started):
+    made = started("-tcp-address", "127.0.0.1:0", "--http-address=127.0.0.1:0", "-broadcast-address=me.example",
+                   "-inactive-producer-timeout=0m1.5s", "-tombstone-lifetime", "1m30s", "-verbose", "-log-prefix=x",
+                   "-log-level=info")
+
+    assert b'"broadcast_address":"me.example"' in Node(made.tcp).identify()
+    assert made.log("option ignored", detail="'log-prefix' has no effect here")
+    assert not made.log("listening", component="http")
+    node = joined(made, "t")
+    made.wait_for_log("node is silent, look-ups pass it over")
+    assert node.command("PING") == b"OK"
+
+
+def test_the_file_of_nsqlookupd_is_read_and_options_beat_it(started, tmp_path):
+    (tmp_path / "lookupd.cfg").write_text(
+        '## as it comes with NSQ\nlog_level = "warn"\ntcp_address = "127.0.0.1:0"\nhttp_address = "0.0.0.0:1"\n'
+        "# broadcast_address = \"\"\nbroadcast_address = 'file.example' # why not\ntombstone_lifetime = \"45s\"\n"
+        "some_thing = 5\n")
+    made = started("-http-address=127.0.0.1:0", "-config", str(tmp_path / "lookupd.cfg"))
+
+    assert b'"broadcast_address":"file.example"' in Node(made.tcp).identify()
+    assert made.log("option ignored", detail="the file's 'some_thing' has no effect here")
+
+
+def test_a_bad_file_of_nsqlookupd_is_refused(tmp_path):
+    (tmp_path / "lookupd.cfg").write_text('log_level = "warn"\ntcp_address\nhttp_address = "open\n')
+    shown = run("-config", str(tmp_path / "lookupd.cfg"))
+
+    assert shown.returncode == 1
+    assert "lookupd.cfg:2:1: " in shown.stderr and "lookupd.cfg:3:1: " in shown.stderr
+    assert "it cannot be read" in run("-config", str(tmp_path / "none")).stderr
+
+
+def test_an_address_in_use_is_an_error_that_names_it(registry):
+    first = registry()
+    second = registry(start=False, tcp_address="%s:%d" % first.tcp).launch()
+
+    assert second.wait() == 1
+    (entry,) = second.log("the registry cannot start")
+    assert "nsqlookupd.tcp-address: cannot listen on 127.0.0.1:" in entry["error"]
+
+
+def test_the_ready_made_files_are_good(tmp_path):
+    for name in ("conf/registry.yaml", "packaging/registry.yaml"):
+        text = (TREE / name).read_text().replace('0.0.0.0:', '127.0.0.1:')
+        path = tmp_path / "file.yaml"
+        path.write_text(re.sub(r"127\.0\.0\.1:41\d\d\"", '127.0.0.1:0"', text))
+        made = Registry(tmp_path, path.read_text())
+        made.start()
+        assert made.ask("/ping").text == "OK"
+        made.stop()
+
+
+# ---- the log ----
+
+def test_what_happens_is_logged_once_with_who_and_why(registry):
+    made = registry()
+    node = joined(made, "t", "c")
+    peer = "%s:%d" % node.socket.getsockname()
+    node.command("UNREGISTER t c")
+    made.post("/topic/tombstone", topic="t", node="node1.example:4151")
+    node.close()
+    made.wait_for_log("node left")
+
+    who = {"node": "node1.example:4151", "peer": peer}
+    assert len(made.log("node joined", **who)) == 1
+    assert len(made.log("registered", topic="t", channel="c", **who)) == 1
+    assert len([e for e in made.log("registered", topic="t", **who) if "channel" not in e]) == 1
+    assert len(made.log("unregistered", topic="t", channel="c", **who)) == 1
+    assert len(made.log("asked over HTTP", action="tombstone", topic="t", name="node1.example:4151")) == 1
+    assert len(made.log("node is under a tombstone", topic="t", **who)) == 1
+    assert len(made.log("node left", reason="the node closed the connection", registrations=1, **who)) == 1
+
+
+def test_what_an_identity_lacks_is_logged(registry):
+    made = registry()
+    Node(made.tcp).identify(b'{"broadcast_address":"a","tcp_port":1,"version":"v","http_port":0}')
+
+    assert made.wait_for_log("body refused")["detail"] == "E_BAD_BODY IDENTIFY missing fields: it lacks http_port"
+
+
+# ---- nodes come and go ----
+
+def test_a_node_that_flaps_is_seen_as_it_is(registry):
+    made = registry()
+    for i in range(100):
+        node = joined(made, "t", "c")
+        (node.reset if i % 2 else node.close)()
+
+    wait_until(lambda: made.producers("t") == [], "the last has left")
+    assert len(made.log("node joined")) == len(made.log("node left")) == 100
+    assert made.json("/lookup", topic="t") == {"channels": ["c"], "producers": []}
+    assert made.metric("leat_registry_registrations") == 0
+
+
+def test_a_stale_unregister_does_not_touch_a_newer_connection(registry):
+    made = registry()
+    old = joined(made, "t", "c")
+    fresh = joined(made, "t", "c")
+    assert len(made.producers("t")) == 2
+    assert made.ask("/").text.count("a newer connection has this address") == 1
+
+    assert old.command("UNREGISTER t") == b"OK"
+    assert made.producers("t") == ["node1.example"]
+    old.reset()
+    made.wait_for_log("node left")
+    assert made.producers("t") == ["node1.example"]
+    assert fresh.command("PING") == b"OK"
+
+
+def test_after_a_restart_nodes_register_again_and_all_is_as_before(registry):
+    made = registry()
+    nodes = [joined(made, "t", "c", broadcast_address=f"n{i}") for i in range(5)]
+    before = made.ask("/lookup?topic=t")
+    made.restart()
+
+    assert all(node.is_at_end() for node in nodes)
+    assert made.ask("/lookup?topic=t").status == 404
+    again = [joined(made, "t", "c", broadcast_address=f"n{i}") for i in range(5)]
+    after = made.ask("/lookup?topic=t")
+    assert re.sub(r"127.0.0.1:\d+", "", after.text) == re.sub(r"127.0.0.1:\d+", "", before.text)
+    assert int(after.headers["X-Leat-Index"]) > int(before.headers["X-Leat-Index"]) and again
+
+
+# ---- people ----
+
+def test_the_page_shows_nodes_topics_and_who_is_about_to_go(registry):
+    made = registry(http="127.0.0.1:0", inactive_producer_timeout="2s", tombstone_lifetime="60s")
+    node = joined(made, "t", "c")
+    made.post("/topic/tombstone", topic="t", node="node1.example:4151")
+
+    for component in ("http", "nsqlookupd-http"):
+        page = made.ask("/", component=component)
+        assert page.status == 200 and page.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+        assert '<th scope="row">node1.example:4150</th>' in page.text and "offered by no node" in page.text
+        assert not re.search(r"(src|href)=\"(?!/)", page.text) and "http://" not in page.text
+    wait_until(lambda: "about to be passed over" in made.ask("/").text, "the node has nearly used up its patience")
+    wait_until(lambda: "silent, passed over" in made.ask("/").text, "it has")
+    assert node.command("PING") == b"OK"
+
+
+def test_pages_are_on_both_addresses_and_routes_of_nsq_on_one(registry):
+    made = registry(http="127.0.0.1:0")
+
+    for component in ("http", "nsqlookupd-http"):
+        assert made.ask("/healthz", component=component).text == "ok\n"
+        assert made.ask("/metrics", component=component).text.startswith("# HELP leat_registry_connections ")
+        assert made.ask("/", "HEAD", component).status == 200
+    assert made.ask("/topics", component="http").status == 404
+
+
+# ---- the end ----
+
+def test_a_stop_closes_everything_and_says_how_long_it_took(registry):
+    made = registry()
+    nodes = [joined(made, "t") for _ in range(20)]
+    made.stop()
+
+    assert all(node.is_at_end() for node in nodes)
+    assert made.log("stopped")[0]["ms"] < BUSY * 1000
+    assert len(made.log("node left", reason="the registry stops")) == 20
