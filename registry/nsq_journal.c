@@ -100,9 +100,9 @@ nsq_journal_note(NsqJournal *self, const NsqEvent *event)
     if (event->node != NULL) {
         fields[n++] = (LogField) LOG_TEXT("node", event->node->identity->node);
         fields[n++] = (LogField) LOG_TEXT("peer", event->node->identity->remote_address);
+        if (event->kind == NSQ_NODE_LEFT)
+            fields[n++] = (LogField) LOG_INT("registrations", event->node->n_producers);
     }
-    if (event->kind == NSQ_NODE_LEFT)
-        fields[n++] = (LogField) LOG_INT("registrations", event->node->n_producers);
     if (event->detail != NULL)
         fields[n++] = (LogField) LOG_TEXT("reason", event->detail);
     log_emit(row->level, row->message, fields);

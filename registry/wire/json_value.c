@@ -22,10 +22,16 @@ fail(Reader *self, const char *what)
     return NULL;
 }
 
+static gboolean
+is_space(guint8 byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 static void
 skip_space(Reader *self)
 {
-    while (self->at < self->end && memchr(" \t\r\n", *self->at, 4) != NULL)
+    while (self->at < self->end && is_space(*self->at))
         self->at++;
 }
 

@@ -15,7 +15,7 @@ static const char *const verb_words[] = {
 static gboolean
 is_space(guint8 byte)
 {
-    return memchr(" \t\n\v\f\r", byte, 6) != NULL;
+    return g_ascii_isspace((char) byte) || byte == '\v';
 }
 
 static ByteSpan

@@ -14,6 +14,12 @@ ends_ephemeral(ByteSpan name)
            memcmp(name.data + name.length - length, EPHEMERAL, length) == 0;
 }
 
+static gboolean
+is_part_of_name(guint8 byte)
+{
+    return g_ascii_isalnum((char) byte) || byte == '.' || byte == '_' || byte == '-';
+}
+
 gboolean
 nsq_name_is_valid(ByteSpan name)
 {
@@ -22,7 +28,7 @@ nsq_name_is_valid(ByteSpan name)
     if (ends_ephemeral(name))
         name.length -= strlen(EPHEMERAL);
     for (gsize i = 0; i < name.length; i++)
-        if (!g_ascii_isalnum((char) name.data[i]) && memchr("._-", name.data[i], 3) == NULL)
+        if (!is_part_of_name(name.data[i]))
             return FALSE;
     return name.length > 0;
 }

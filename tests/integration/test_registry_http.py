@@ -181,6 +181,21 @@ def test_bodies_are_read_and_forgotten(registry):
     assert has_address_sanitizer() or made.status_kb("RssAnon") - before_kb < 2000
 
 
+def test_a_head_without_end_is_cut_off(registry):
+    made = registry()
+    made.ask("/topics")
+    before_kb = made.status_kb("RssAnon")
+    for start in (b"GET /", b"GET / HTTP/1.1\r\nHost: x\r\nA: "):
+        with socket.create_connection(made.address("nsqlookupd-http"), timeout=10) as client, \
+                pytest.raises(ConnectionError):
+            client.sendall(start)
+            for _ in range(1000):
+                client.sendall(b"x" * 100_000)
+
+    assert has_address_sanitizer() or made.status_kb("RssAnon") - before_kb < 2000
+    assert made.ask("/ping").text == "OK"
+
+
 # ---- the watch ----
 
 def index_of(made, topic):
