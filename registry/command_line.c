@@ -73,6 +73,8 @@ command_line_print_help(void)
                                specs[i].word != NULL ? specs[i].word : "");
         printf("%-*s%s\n", OPTION_COLUMNS, name, specs[i].help);
     }
+    printf("\nKeys of FILE, with their defaults:\n");
+    registry_config_print_keys();
     printf("\nSIGTERM and SIGINT stop it cleanly, with status 0.\n\n"
            "Examples:\n"
            "  leat-registry /etc/leat/registry.yaml\n"

@@ -18,7 +18,9 @@ libregistry_a_SOURCES = \
 	%D%/go_duration.h \
 	%D%/http_query.c \
 	%D%/http_query.h \
+	%D%/nsq_commands.c \
 	%D%/nsq_connection.c \
+	%D%/nsq_connection_private.h \
 	%D%/nsq_journal.c \
 	%D%/nsq_journal.h \
 	%D%/nsq_page.c \

@@ -1,7 +1,10 @@
 /* registry_config.c - the sections of leat-registry's file. */
 #include "registry/registry_config.h"
 
-const OptionSpec registry_options[] = {
+#include <stdio.h>
+#include <string.h>
+
+static const OptionSpec registry_options[] = {
     { .name = "http",
       OPTION_AT(LISTEN, RegistryConfig, http),
       .fallback = "127.0.0.1:4171",
@@ -12,7 +15,7 @@ const OptionSpec registry_options[] = {
     { 0 },
 };
 
-const OptionSpec nsqlookupd_options[] = {
+static const OptionSpec nsqlookupd_options[] = {
     { .name = "tcp-address",
       OPTION_AT(LISTEN, NsqSettings, tcp_address),
       .fallback = "0.0.0.0:4160",
@@ -134,6 +137,51 @@ registry_config_load(const char *file, const GPtrArray *overrides, Problems *pro
     options_apply(nsqlookupd_tables, yaml_node_get(root, "nsqlookupd"), &self->nsqlookupd,
                   "nsqlookupd", problems);
     return problems_count(problems) == 0 ? g_steal_pointer(&self) : NULL;
+}
+
+/* ---- help ---- */
+
+#define HELP_COLUMNS 76
+
+/* A sentence in lines that are no wider than they should be. */
+static void
+print_wrapped(const char *text, const char *margin)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    gsize column = 0;
+
+    for (guint i = 0; words[i] != NULL; i++) {
+        gsize length = strlen(words[i]);
+
+        if (column > 0 && column + 1 + length > HELP_COLUMNS) {
+            putchar('\n');
+            column = 0;
+        }
+        printf("%s%s", column == 0 ? margin : " ", words[i]);
+        column += length + (column == 0 ? strlen(margin) : 1);
+    }
+    putchar('\n');
+}
+
+static void
+print_keys(const OptionSpec *specs, const char *margin)
+{
+    for (const OptionSpec *spec = specs; spec->name != NULL; spec++) {
+        const char *fallback = spec->fallback != NULL ? spec->fallback : spec->fallback_text;
+        g_autofree char *deeper = g_strconcat(margin, "    ", NULL);
+
+        printf("%s%s:%s%s\n", margin, spec->name, fallback != NULL ? " " : "",
+               fallback != NULL ? fallback : "");
+        print_wrapped(spec->help, deeper);
+        if (strcmp(spec->name, "nsqlookupd") == 0)
+            print_keys(nsqlookupd_options, deeper);
+    }
+}
+
+void
+registry_config_print_keys(void)
+{
+    print_keys(registry_options, "  ");
 }
 
 void

@@ -21,12 +21,12 @@ typedef struct {
     char *value;
 } RegistryOverride;
 
-extern const OptionSpec registry_options[], nsqlookupd_options[];
-
 /* file may be NULL. Overrides (GPtrArray of RegistryOverride *) beat the file. NULL with problems.
  */
 RegistryConfig *registry_config_load(const char *file, const GPtrArray *overrides,
                                      Problems *problems);
+/* Every key of the file with its default, for people. */
+void registry_config_print_keys(void);
 void registry_config_free(RegistryConfig *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RegistryConfig, registry_config_free)

@@ -44,6 +44,18 @@ def test_help_and_version():
                                                 version.stdout)
 
 
+def test_the_manual_knows_every_option_and_key_with_its_default():
+    manual = (TREE / "docs/man/leat-registry.8").read_text().replace("\\-", "-")
+    shown = run("--help").stdout
+
+    for option in re.findall(r"^  --([a-z-]+)", shown, re.M):
+        assert f"--{option}" in manual
+    keys = re.findall(r"^ +([a-z-]+): (\S+)$", shown, re.M)
+    assert len(keys) == 7
+    for key, default in keys:
+        assert re.search(rf"^ *{key}: \"?{re.escape(default)}\"?$", manual, re.M), key
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["--tcp-adress=:1"], "unknown option '--tcp-adress'; did you mean '--tcp-address'?"),
     (["-tcp-address"], "--tcp-address needs a value"),
