@@ -7,12 +7,15 @@ EXTRA_DIST += \
 	%D%/go/go.mod \
 	%D%/java/FlumeSender.java \
 	%D%/java/pom.xml \
+	%D%/node/consume.js \
+	%D%/node/package.json \
 	%D%/nsq_programs.py \
 	%D%/numbered_events.py \
 	%D%/test_examples.py \
 	%D%/test_flume_client.py \
 	%D%/test_flume_tiers.py \
 	%D%/test_nsq.py \
+	%D%/test_nsqjs.py \
 	%D%/test_registry_page.py
 
 # What is skipped is named at the end, with the reason.
