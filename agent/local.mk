@@ -18,6 +18,23 @@ libagent_a_SOURCES = \
 	%D%/agent_stop.h \
 	%D%/builtin.c \
 	%D%/builtin.h \
+	%D%/channels/file_channel/checkpoint.c \
+	%D%/channels/file_channel/checkpoint.h \
+	%D%/channels/file_channel/crc32c.c \
+	%D%/channels/file_channel/crc32c.h \
+	%D%/channels/file_channel/file_ops.c \
+	%D%/channels/file_channel/file_ops.h \
+	%D%/channels/file_channel/little_endian.h \
+	%D%/channels/file_channel/record.c \
+	%D%/channels/file_channel/record.h \
+	%D%/channels/file_channel/segment.c \
+	%D%/channels/file_channel/segment.h \
+	%D%/channels/file_channel/segment_dir.c \
+	%D%/channels/file_channel/segment_dir.h \
+	%D%/channels/file_channel/segment_reader.c \
+	%D%/channels/file_channel/segment_reader.h \
+	%D%/channels/file_channel/seq_set.c \
+	%D%/channels/file_channel/seq_set.h \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \

@@ -19,6 +19,7 @@ unit_tests = \
 	%D%/test_event_check \
 	%D%/test_event_edit \
 	%D%/test_event_window \
+	%D%/test_file_channel_record \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
 	%D%/test_file_format \
@@ -224,6 +225,8 @@ tests_unit_test_file_template_SOURCES = $(event_maker) %D%/test_file_template.c
 tests_unit_test_file_template_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
 tests_unit_test_file_time_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
+tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_codec_SOURCES = $(decoder) %D%/test_file_codec.c
 tests_unit_test_file_codec_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_file_codec_LDADD = $(FILE_SINK_LIBS)
