@@ -20,17 +20,41 @@ libagent_a_SOURCES = \
 	%D%/builtin.h \
 	%D%/channels/file_channel/checkpoint.c \
 	%D%/channels/file_channel/checkpoint.h \
+	%D%/channels/file_channel/compression.h \
+	%D%/channels/file_channel/consumption.c \
+	%D%/channels/file_channel/consumption.h \
 	%D%/channels/file_channel/crc32c.c \
 	%D%/channels/file_channel/crc32c.h \
+	%D%/channels/file_channel/file_channel.c \
+	%D%/channels/file_channel/file_channel.h \
+	%D%/channels/file_channel/file_channel_put.c \
+	%D%/channels/file_channel/file_channel_take.c \
+	%D%/channels/file_channel/file_channel_writer.c \
 	%D%/channels/file_channel/file_ops.c \
 	%D%/channels/file_channel/file_ops.h \
 	%D%/channels/file_channel/little_endian.h \
+	%D%/channels/file_channel/log_ranges.c \
+	%D%/channels/file_channel/log_ranges.h \
+	%D%/channels/file_channel/log_reader.c \
+	%D%/channels/file_channel/log_reader.h \
+	%D%/channels/file_channel/log_run.c \
+	%D%/channels/file_channel/log_run.h \
+	%D%/channels/file_channel/log_writer.c \
+	%D%/channels/file_channel/log_writer.h \
 	%D%/channels/file_channel/record.c \
 	%D%/channels/file_channel/record.h \
+	%D%/channels/file_channel/recovery.c \
+	%D%/channels/file_channel/recovery.h \
+	%D%/channels/file_channel/recovery_heads.c \
+	%D%/channels/file_channel/recovery_heads.h \
+	%D%/channels/file_channel/run_cache.c \
+	%D%/channels/file_channel/run_cache.h \
 	%D%/channels/file_channel/segment.c \
 	%D%/channels/file_channel/segment.h \
 	%D%/channels/file_channel/segment_dir.c \
 	%D%/channels/file_channel/segment_dir.h \
+	%D%/channels/file_channel/segment_list.c \
+	%D%/channels/file_channel/segment_list.h \
 	%D%/channels/file_channel/segment_reader.c \
 	%D%/channels/file_channel/segment_reader.h \
 	%D%/channels/file_channel/seq_set.c \
@@ -169,7 +193,9 @@ if HAVE_ZLIB
 libagent_a_SOURCES += %D%/sinks/file_gzip.c
 endif
 if HAVE_ZSTD
-libagent_a_SOURCES += %D%/sinks/file_zstd.c
+libagent_a_SOURCES += %D%/channels/file_channel/compression_zstd.c %D%/sinks/file_zstd.c
+else
+libagent_a_SOURCES += %D%/channels/file_channel/compression_none.c
 endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)

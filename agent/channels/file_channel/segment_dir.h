@@ -1,7 +1,5 @@
-/* segment_dir.h - the directory of one channel: its lock, its segments, what is made and removed.
- *
- * The list of segments is changed by one thread at a time, under a lock of whoever owns it; files
- * are opened, made and removed without. */
+/* segment_dir.h - the directory of one channel: its lock, and the files that are made, opened and
+ * removed in it. */
 #pragma once
 
 #include <glib.h>
@@ -10,16 +8,6 @@
 #include "agent/channels/file_channel/segment.h"
 
 #define LOCK_NAME "lock"
-
-/* What is known of a segment that is on disk. Memory for a backlog is 100 bytes a segment. */
-typedef struct {
-    guint64 number;
-    guint32 salt;
-    guint64 first_seq; /* of its first event */
-    guint64 end_seq;   /* behind its last event */
-    guint64 end;       /* offset behind its last record */
-    gboolean damaged;  /* has a hard link with the suffix .damaged */
-} SegmentInfo;
 
 typedef struct {
     const FileOps *ops;

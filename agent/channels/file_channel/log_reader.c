@@ -1,0 +1,210 @@
+/* log_reader.c - reads events back from the log, from any place on. */
+#include "agent/channels/file_channel/log_reader.h"
+
+#include <errno.h>
+
+#include "agent/channels/file_channel/compression.h"
+#include "base/batch_builder.h"
+
+/* Records are read together until they are this much: a lease of many tiny ones is cheap then. */
+#define GATHER_BYTES ((gsize) 128 * 1024)
+
+void
+log_reader_init(LogReader *self, const SegmentDir *dir, SegmentList *segments)
+{
+    *self = (LogReader){ .dir = dir, .segments = segments, .fd = -1 };
+}
+
+static void
+log_reader_shut(LogReader *self)
+{
+    g_clear_pointer(&self->reader, segment_reader_free);
+    if (self->fd >= 0)
+        self->dir->ops->close(self->fd);
+    self->fd = -1;
+    self->info = (SegmentInfo){ 0 };
+}
+
+void
+log_reader_clear(LogReader *self)
+{
+    log_reader_shut(self);
+}
+
+Batch *
+log_reader_decode(const Record *record)
+{
+    g_autofree guint8 *raw = NULL;
+
+    if (record->header.compression == RECORD_PLAIN)
+        return log_run_read_batch(record->payload, record->header.count);
+    raw = record_expand(record->payload, record->header.raw_length);
+    if (raw == NULL)
+        return NULL;
+    return log_run_read_batch(byte_span(raw, record->header.raw_length), record->header.count);
+}
+
+/* ---- where ---- */
+
+/* Opens the segment and goes to the offset. */
+static gboolean
+log_reader_seek(LogReader *self, const SegmentInfo *info, guint64 offset, GError **error)
+{
+    if (self->info.number != info->number) {
+        log_reader_shut(self);
+        self->fd = segment_dir_open_segment(self->dir, info->number);
+        if (self->fd < 0) {
+            g_autofree char *name = segment_name(info->number);
+
+            file_error_set(error, errno, "open", name);
+            return FALSE;
+        }
+        self->reader = segment_reader_new(self->dir->ops, self->fd, info->salt, info->end);
+    }
+    self->info = *info;
+    segment_reader_set_limit(self->reader, info->end);
+    segment_reader_seek(self->reader, offset);
+    return TRUE;
+}
+
+/* The place to begin at. FALSE: no segment has the event. */
+static gboolean
+log_reader_find(LogReader *self, const LogRange *range, SegmentInfo *ret_info, guint64 *ret_offset)
+{
+    *ret_offset = SEGMENT_HEAD_SIZE;
+    if (!segment_list_find_seq(self->segments, range->first, ret_info))
+        return FALSE;
+    if (range->from.segment == ret_info->number)
+        *ret_offset = range->from.offset;
+    return ret_info->first_seq <= range->first;
+}
+
+/* ---- what ---- */
+
+/* The first record that ends behind seq. READ_END: there is none in this segment. */
+static ReadResult
+find_record(LogReader *self, guint64 seq, Record *ret_record, gboolean *ret_damaged, GError **error)
+{
+    ReadResult result;
+
+    *ret_damaged = FALSE;
+    for (;;) {
+        result = segment_reader_next(self->reader, ret_record, error);
+        if ((result == READ_TORN || result == READ_END) &&
+            segment_reader_offset(self->reader) < self->info.end) {
+            *ret_damaged = TRUE;
+            result = segment_reader_resume(self->reader, ret_record, error);
+        }
+        if (result != READ_RECORD)
+            return result;
+        if (ret_record->header.type == RECORD_EVENTS &&
+            ret_record->header.seq + ret_record->header.count > seq)
+            return READ_RECORD;
+    }
+}
+
+static LogRun *
+run_of_record(const LogReader *self, const Record *record, Batch *batch)
+{
+    LogRun *run = log_run_new(batch, 1);
+
+    run->seq = record->header.seq;
+    run->segment = self->info.number;
+    run->time_us = record->header.time_us;
+    run->spots[0].offset = record->offset;
+    run->spots[1].offset = record->end;
+    return run;
+}
+
+/* The first record and the small ones right behind it, up to end_seq. */
+static LogRun *
+gather(LogReader *self, const Record *first, Batch *first_batch, guint64 end_seq)
+{
+    g_autoptr(BatchBuilder) builder = batch_builder_new(GATHER_BYTES, 256);
+    g_autoptr(GArray) spots = g_array_new(FALSE, FALSE, sizeof(LogSpot));
+    g_autoptr(Batch) all = NULL;
+    guint64 seq = first->header.seq + first->header.count;
+    guint64 end = first->end;
+    LogSpot spot = { .offset = first->offset };
+    LogRun *run;
+    Record record;
+
+    batch_builder_add_slice(builder, first_batch, 0, first_batch->n_events);
+    g_array_append_val(spots, spot);
+    while (seq < end_seq && batch_builder_n_bytes(builder) < GATHER_BYTES) {
+        g_autoptr(Batch) batch = NULL;
+
+        if (segment_reader_next(self->reader, &record, NULL) != READ_RECORD)
+            break;
+        if (record.header.type != RECORD_EVENTS)
+            continue;
+        if (record.header.seq != seq || record.header.raw_length > GATHER_BYTES)
+            break;
+        batch = log_reader_decode(&record);
+        if (batch == NULL)
+            break;
+        spot = (LogSpot){ .offset = record.offset, .first = batch_builder_n_events(builder) };
+        g_array_append_val(spots, spot);
+        batch_builder_add_slice(builder, batch, 0, batch->n_events);
+        seq += batch->n_events;
+        end = record.end;
+    }
+    all = batch_builder_finish(builder);
+    run = log_run_new(all, spots->len);
+    memcpy(run->spots, spots->data, spots->len * sizeof(LogSpot));
+    run->spots[spots->len].offset = end;
+    run->seq = first->header.seq;
+    run->segment = self->info.number;
+    run->time_us = first->header.time_us;
+    return run;
+}
+
+static LogReadResult
+lost_until(const LogRange *range, guint64 until, guint64 segment, guint64 *ret_lost,
+           guint64 *ret_damaged)
+{
+    *ret_lost = MIN(until, range->end);
+    *ret_damaged = segment;
+    return LOG_READ_LOST;
+}
+
+LogReadResult
+log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint64 *ret_lost,
+                guint64 *ret_damaged, GError **error)
+{
+    g_autoptr(Batch) batch = NULL;
+    SegmentInfo info;
+    guint64 offset;
+    gboolean is_damaged;
+    ReadResult result;
+    Record record;
+
+    if (!log_reader_find(self, range, &info, &offset))
+        return lost_until(range,
+                          segment_list_find_seq(self->segments, range->first, &info)
+                              ? info.first_seq
+                              : range->end,
+                          0, ret_lost, ret_damaged);
+    if (!log_reader_seek(self, &info, offset, error))
+        return LOG_READ_ERROR;
+    result = find_record(self, range->first, &record, &is_damaged, error);
+    if (result == READ_ERROR) {
+        g_autofree char *name = segment_name(info.number);
+
+        g_prefix_error(error, "cannot read %s: ", name);
+        return LOG_READ_ERROR;
+    }
+    if (result != READ_RECORD)
+        return lost_until(range, info.end_seq, info.number, ret_lost, ret_damaged);
+    if (record.header.seq > range->first)
+        return lost_until(range, record.header.seq, info.number, ret_lost, ret_damaged);
+    batch = log_reader_decode(&record);
+    if (batch == NULL)
+        return lost_until(range, record.header.seq + record.header.count, info.number, ret_lost,
+                          ret_damaged);
+    if (record.header.raw_length > GATHER_BYTES)
+        *ret_run = run_of_record(self, &record, batch);
+    else
+        *ret_run = gather(self, &record, batch, range->end);
+    return LOG_READ_RUN;
+}
