@@ -75,12 +75,12 @@ libagent_a_SOURCES = \
 	%D%/commands/describe_yaml.c \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
+	%D%/commands/progress.c \
+	%D%/commands/progress.h \
 	%D%/commands/run.c \
 	%D%/commands/send.c \
 	%D%/commands/send_lines.c \
 	%D%/commands/send_lines.h \
-	%D%/commands/send_progress.c \
-	%D%/commands/send_progress.h \
 	%D%/commands/version.c \
 	%D%/commands/version.h \
 	%D%/core/channel.c \
@@ -157,8 +157,6 @@ libagent_a_SOURCES = \
 	%D%/sinks/file_directory.h \
 	%D%/sinks/file_error.c \
 	%D%/sinks/file_error.h \
-	%D%/sinks/file_format.c \
-	%D%/sinks/file_format.h \
 	%D%/sinks/file_pool.c \
 	%D%/sinks/file_pool.h \
 	%D%/sinks/file_recovery.c \

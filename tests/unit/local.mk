@@ -18,11 +18,11 @@ unit_tests = \
 	%D%/test_event_bytes \
 	%D%/test_event_check \
 	%D%/test_event_edit \
+	%D%/test_event_format \
 	%D%/test_event_window \
 	%D%/test_file_channel_record \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
-	%D%/test_file_format \
 	%D%/test_file_recovery \
 	%D%/test_file_sink \
 	%D%/test_file_template \
@@ -44,6 +44,7 @@ unit_tests = \
 	%D%/test_poison \
 	%D%/test_poison_outage \
 	%D%/test_problems \
+	%D%/test_progress \
 	%D%/test_put_race \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
@@ -57,7 +58,6 @@ unit_tests = \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
 	%D%/test_selectors \
-	%D%/test_send_progress \
 	%D%/test_sink_group \
 	%D%/test_sink_group_threads \
 	%D%/test_sink_pipeline \
@@ -138,8 +138,8 @@ tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)
 tests_unit_test_connection_SOURCES = \
 	%D%/test_connection.c tests/support/deaf_peer.c tests/support/deaf_peer.h
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
-tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
-tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_progress_SOURCES = %D%/test_progress.c
+tests_unit_test_progress_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_take_waiters_SOURCES = %D%/test_take_waiters.c
 tests_unit_test_take_waiters_LDADD = $(AGENT_LIBS)
 tests_unit_test_backoff_SOURCES = %D%/test_backoff.c
@@ -219,8 +219,8 @@ tests_unit_test_channel_processor_SOURCES = \
 tests_unit_test_channel_processor_LDADD = $(AGENT_LIBS)
 tests_unit_test_selectors_SOURCES = %D%/test_selectors.c $(test_select)
 tests_unit_test_selectors_LDADD = $(AGENT_LIBS)
-tests_unit_test_file_format_SOURCES = $(event_maker) %D%/test_file_format.c
-tests_unit_test_file_format_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_event_format_SOURCES = $(event_maker) %D%/test_event_format.c
+tests_unit_test_event_format_LDADD = $(BASE_LIBS)
 tests_unit_test_file_template_SOURCES = $(event_maker) %D%/test_file_template.c
 tests_unit_test_file_template_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
