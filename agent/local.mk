@@ -62,6 +62,15 @@ libagent_a_SOURCES = \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \
+	%D%/commands/channel.c \
+	%D%/commands/channel.h \
+	%D%/commands/channel_cat.c \
+	%D%/commands/channel_folder.c \
+	%D%/commands/channel_folder.h \
+	%D%/commands/channel_inspect.c \
+	%D%/commands/channel_verify.c \
+	%D%/commands/channel_walk.c \
+	%D%/commands/channel_walk.h \
 	%D%/commands/check.c \
 	%D%/commands/command.c \
 	%D%/commands/command.h \

@@ -36,6 +36,9 @@ unit_tests = \
 	%D%/test_leat_client \
 	%D%/test_line_reader \
 	%D%/test_log \
+	%D%/test_log_damage_checkpoint \
+	%D%/test_log_damage_records \
+	%D%/test_log_damage_segments \
 	%D%/test_loop \
 	%D%/test_memory_queue \
 	%D%/test_metric \
@@ -101,6 +104,14 @@ decoder = \
 event_maker = \
 	tests/support/event_maker.c \
 	tests/support/event_maker.h
+# The directory of a file channel, damaged, and what is found in it.
+log_damage = \
+	tests/support/events.c \
+	tests/support/events.h \
+	tests/support/log_maker.c \
+	tests/support/log_maker.h \
+	tests/support/log_survivors.c \
+	tests/support/log_survivors.h
 file_sink_harness = \
 	$(event_maker) \
 	tests/support/file_sink_harness.c \
@@ -227,6 +238,12 @@ tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
 tests_unit_test_file_time_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
 tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_log_damage_checkpoint_SOURCES = $(log_damage) %D%/test_log_damage_checkpoint.c
+tests_unit_test_log_damage_checkpoint_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_records_SOURCES = $(log_damage) %D%/test_log_damage_records.c
+tests_unit_test_log_damage_records_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_segments_SOURCES = $(log_damage) %D%/test_log_damage_segments.c
+tests_unit_test_log_damage_segments_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_codec_SOURCES = $(decoder) %D%/test_file_codec.c
 tests_unit_test_file_codec_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_file_codec_LDADD = $(FILE_SINK_LIBS)
