@@ -20,6 +20,8 @@ unit_tests = \
 	%D%/test_event_edit \
 	%D%/test_event_format \
 	%D%/test_event_window \
+	%D%/test_file_channel_crash \
+	%D%/test_file_channel_model \
 	%D%/test_file_channel_record \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
@@ -236,6 +238,18 @@ tests_unit_test_file_template_SOURCES = $(event_maker) %D%/test_file_template.c
 tests_unit_test_file_template_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
 tests_unit_test_file_time_LDADD = libagent.a $(BASE_LIBS)
+channel_world = \
+	tests/support/channel_world.c \
+	tests/support/channel_world.h \
+	tests/support/folder.c \
+	tests/support/folder.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h
+tests_unit_test_file_channel_crash_SOURCES = \
+	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_crash.c
+tests_unit_test_file_channel_crash_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_channel_model_SOURCES = $(channel_world) %D%/test_file_channel_model.c
+tests_unit_test_file_channel_model_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
 tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_log_damage_checkpoint_SOURCES = $(log_damage) %D%/test_log_damage_checkpoint.c

@@ -18,6 +18,7 @@ typedef struct {
     gboolean has_checkpoint;
     guint64 read_bytes;     /* charged to puts that were read */
     guint64 consumed_bytes; /* and to events that are consumed among them */
+    SeqSet missing;         /* numbers that no record has */
 } Recovery;
 
 static void recovery_note(Recovery *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -34,19 +35,28 @@ recovery_note(Recovery *self, const char *format, ...)
 
 /* ---- what is lost ---- */
 
+/* Whether they were consumed, and are gone rightly, only the whole log can tell. */
 static void
-recovery_lose(Recovery *self, guint64 first, guint64 end)
+recovery_miss(Recovery *self, guint64 first, guint64 end)
 {
-    guint64 n_lost;
+    if (first < end)
+        seq_set_add(&self->missing, (SeqRange){ first, end, 0 }, NULL);
+}
 
-    if (first >= end)
-        return;
-    n_lost = end - first - consumption_count(&self->log->consumption, first, end);
-    if (n_lost == 0)
-        return;
-    self->log->n_lost += n_lost;
-    recovery_note(self, "%" G_GUINT64_FORMAT " events are lost", n_lost);
-    consumption_commit(&self->log->consumption, (SeqRange){ first, end, 0 });
+static void
+recovery_count_lost(Recovery *self)
+{
+    for (guint i = 0; i < seq_set_n_ranges(&self->missing); i++) {
+        const SeqRange *range = seq_set_range(&self->missing, i);
+        guint64 n_lost = range->end - range->first -
+                         consumption_count(&self->log->consumption, range->first, range->end);
+
+        if (n_lost == 0)
+            continue;
+        self->log->n_lost += n_lost;
+        recovery_note(self, "%" G_GUINT64_FORMAT " events are lost", n_lost);
+        consumption_commit(&self->log->consumption, (SeqRange){ range->first, range->end, 0 });
+    }
 }
 
 static void
@@ -98,7 +108,7 @@ scan_events(SegmentScan *self, const Record *record)
 
     if (end_seq <= self->next_seq || record->header.seq < self->next_seq)
         return; /* numbers that were given again: what stands here was not acknowledged */
-    recovery_lose(self->recovery, self->next_seq, record->header.seq);
+    recovery_miss(self->recovery, self->next_seq, record->header.seq);
     self->recovery->read_bytes += record->header.raw_length + RECORD_HEADER_SIZE;
     self->next_seq = end_seq;
 }
@@ -202,12 +212,12 @@ scan_segment(Recovery *self, const HeadList *heads, guint index, guint64 *next_s
     if (fd < 0)
         return FALSE;
     scan.known_end = head_list_end(heads, index);
-    if (self->has_checkpoint && self->checkpoint.end.segment == head->number) {
+    if (self->log->used_checkpoint && self->checkpoint.end.segment == head->number) {
         begin = self->checkpoint.end.offset;
         scan.safe_end = begin;
         info.first_seq = head->first_seq;
     } else {
-        recovery_lose(self, *next_seq, head->first_seq);
+        recovery_miss(self, *next_seq, head->first_seq);
         scan.next_seq = info.first_seq;
     }
     scan.reader = segment_reader_new(self->dir->ops, fd, head->salt,
@@ -274,7 +284,7 @@ recovery_begin_with_checkpoint(Recovery *self, const HeadList *heads, guint begi
     self->log->used_checkpoint = TRUE;
     self->read_bytes = self->checkpoint.n_bytes;
     recovery_apply_checkpoint(self);
-    recovery_lose(self, self->checkpoint.consumed,
+    recovery_miss(self, self->checkpoint.consumed,
                   MIN(head_list_at(heads, 0)->first_seq, self->checkpoint.next_seq));
     for (guint i = 0; i < begin; i++)
         add_covered(self, heads, i);
@@ -332,8 +342,9 @@ recovery_close_numbers(Recovery *self)
     n_ranges = seq_set_n_ranges(above);
     if (n_ranges > 0)
         next_seq = MAX(next_seq, seq_set_range(above, n_ranges - 1)->end);
-    recovery_lose(self, log->next_seq, next_seq);
+    recovery_miss(self, log->next_seq, next_seq);
     log->next_seq = MAX(log->next_seq, next_seq);
+    recovery_count_lost(self);
 }
 
 static void
@@ -394,6 +405,13 @@ recovery_load_checkpoint(Recovery *self, const HeadList *heads)
     }
 }
 
+static void
+recovery_clear(Recovery *self)
+{
+    checkpoint_clear(&self->checkpoint);
+    seq_set_clear(&self->missing);
+}
+
 gboolean
 recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
              RecoveredLog *ret_log, GError **error)
@@ -406,9 +424,10 @@ recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
     consumption_init(&ret_log->consumption);
     log_ranges_init(&ret_log->available);
     checkpoint_init(&self.checkpoint);
+    seq_set_init(&self.missing);
     if (!head_list_read(&heads, dir, for_writing, ret_log->notes, error)) {
         recovered_log_clear(ret_log);
-        checkpoint_clear(&self.checkpoint);
+        recovery_clear(&self);
         return FALSE;
     }
     recovery_load_checkpoint(&self, &heads);
@@ -426,6 +445,6 @@ recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
     if (recovered_log_n_events(ret_log) == 0)
         ret_log->n_bytes = 0;
     recovery_cut_tail(&self);
-    checkpoint_clear(&self.checkpoint);
+    recovery_clear(&self);
     return TRUE;
 }
