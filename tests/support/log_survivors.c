@@ -3,7 +3,11 @@
 
 #include <stdlib.h>
 
+#include "agent/builtin.h"
+#include "agent/channels/file_channel/file_channel.h"
 #include "agent/commands/channel.h"
+#include "base/clock.h"
+#include "tests/support/test_part.h"
 
 char *
 number_lines_to_ranges(const char *lines)
@@ -75,4 +79,60 @@ log_survivors_verify(const char *path)
     if (totals.n_lost > 0)
         g_string_append_printf(text, "%" G_GUINT64_FORMAT " lost\n", totals.n_lost);
     return g_string_free(text, FALSE);
+}
+
+/* ---- a channel ---- */
+
+static void
+append_bodies(const Lease *lease, GString *lines)
+{
+    for (guint i = 0; i < lease->slices->len; i++) {
+        const BatchSlice *slice = &g_array_index(lease->slices, BatchSlice, i);
+
+        for (guint k = 0; k < slice->count; k++) {
+            EventView view;
+
+            batch_view(slice->batch, slice->first + k, &view);
+            event_format_append(EVENT_FORMAT_TEXT, &view, lines);
+        }
+    }
+}
+
+static char *
+options_for(const char *path)
+{
+    return g_strdup_printf("directory: %s\nreserve: 0B\nsegment-size: 64KiB\n", path);
+}
+
+char *
+log_survivors_recover(const char *path, guint64 *ret_lost)
+{
+    const TakeLimits limits = { .max_events = 10, .max_bytes = G_MAXSIZE };
+    g_autofree char *yaml = options_for(path);
+    g_autoptr(GString) lines = g_string_new(NULL);
+    Channel *channel =
+        (Channel *) test_part_open(&file_channel.base, COMPONENT_CHANNEL, "recovered", yaml);
+    Lease *lease;
+
+    while ((lease = channel_take(channel, &limits, clock_now_us())) != NULL) {
+        append_bodies(lease, lines);
+        lease_commit(lease, lease->n_events);
+        lease_rollback(lease);
+    }
+    g_assert_cmpuint(channel_n_events(channel), ==, 0);
+    *ret_lost = metric_get(channel->base.part_metrics, FILE_CHANNEL_LOST);
+    test_part_free(&channel->base);
+    return number_lines_to_ranges(lines->str);
+}
+
+char *
+log_survivors_refusal(const char *path)
+{
+    g_autofree char *yaml = options_for(path);
+    Component *channel = test_part_new(&file_channel.base, COMPONENT_CHANNEL, "refused", yaml);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_false(component_open(channel, &error));
+    test_part_free(channel);
+    return g_strdup(error->message);
 }

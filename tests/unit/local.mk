@@ -113,7 +113,9 @@ log_damage = \
 	tests/support/log_maker.c \
 	tests/support/log_maker.h \
 	tests/support/log_survivors.c \
-	tests/support/log_survivors.h
+	tests/support/log_survivors.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h
 file_sink_harness = \
 	$(event_maker) \
 	tests/support/file_sink_harness.c \

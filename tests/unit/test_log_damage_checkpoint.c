@@ -30,7 +30,7 @@ test_log_with_its_checkpoint_is_whole(void)
 {
     g_autoptr(LogMaker) log = log_with_checkpoint();
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 /* As `leat channel inspect` reads it. */
@@ -59,7 +59,7 @@ test_missing_checkpoint_costs_nothing(void)
 
     g_assert_cmpint(g_unlink(file), ==, 0);
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 static void
@@ -74,7 +74,7 @@ test_flipped_byte_in_the_checkpoint_costs_nothing(void)
     bytes[25] ^= 1;
     set_checkpoint(log, bytes, (gssize) length);
 
-    assert_readers_find(log, "7-59", "checkpoint:0: its checksum is wrong\n");
+    assert_survives(log, "7-59", "checkpoint:0: its checksum is wrong\n");
 }
 
 static void
@@ -84,7 +84,7 @@ test_empty_checkpoint_costs_nothing(void)
 
     set_checkpoint(log, "", 0);
 
-    assert_readers_find(log, "7-59", "checkpoint:0: it is not a checkpoint\n");
+    assert_survives(log, "7-59", "checkpoint:0: it is not a checkpoint\n");
 }
 
 static void
@@ -97,7 +97,7 @@ test_half_a_checkpoint_costs_nothing(void)
     g_assert_true(g_file_get_contents(file, &bytes, NULL, NULL));
     set_checkpoint(log, bytes, 60);
 
-    assert_readers_find(log, "7-59", "checkpoint:0: it is not a checkpoint\n");
+    assert_survives(log, "7-59", "checkpoint:0: it is not a checkpoint\n");
 }
 
 static void
@@ -108,7 +108,7 @@ test_half_a_checkpoint_under_its_temporary_name_is_nothing(void)
 
     g_assert_true(g_file_set_contents(file, "LEATCKP\n", 8, NULL));
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 static void
@@ -121,7 +121,7 @@ test_stale_checkpoint_is_brought_up_to_date(void)
     log_maker_roll(log);
     log_maker_put(log, 5);
 
-    assert_readers_find(log, "12-69", "");
+    assert_survives(log, "12-69", "");
 }
 
 /* What it covers is gone since, and that is in the log. */
@@ -138,7 +138,7 @@ test_checkpoint_of_segments_that_are_deleted_is_brought_up_to_date(void)
     log_maker_consume(log, 0, 25);
     log_maker_remove(log, 1);
 
-    assert_readers_find(log, "25-39", "");
+    assert_survives(log, "25-39", "");
 }
 
 static void
@@ -150,7 +150,7 @@ test_checkpoint_of_another_channel_is_left_out(void)
     log->consumed = 50;
     log_maker_checkpoint(log);
 
-    assert_readers_find(log, "7-59", "checkpoint:16: it belongs to another channel\n");
+    assert_survives(log, "7-59", "checkpoint:16: it belongs to another channel\n");
 }
 
 static void
@@ -160,11 +160,11 @@ test_tail_that_a_checkpoint_covers_is_missed(void)
 
     log_maker_cut(log, 3, log_maker_record(log, 12).offset);
 
-    assert_readers_find(log, "7-54",
-                        "3.segment:4360: 88 bytes are damaged\n"
-                        "checkpoint:0: events 55 to 59 are missing at the end of the log; 5 of "
-                        "them were not consumed\n"
-                        "5 lost\n");
+    assert_survives(log, "7-54",
+                    "3.segment:4360: 88 bytes are damaged\n"
+                    "checkpoint:0: events 55 to 59 are missing at the end of the log; 5 of "
+                    "them were not consumed\n"
+                    "5 lost\n");
 }
 
 static void
@@ -174,11 +174,11 @@ test_damaged_tail_that_a_checkpoint_covers_is_missed(void)
 
     log_maker_flip(log, 3, log_maker_record(log, 12).offset + 50);
 
-    assert_readers_find(log, "7-54",
-                        "3.segment:4360: 88 bytes are damaged\n"
-                        "checkpoint:0: events 55 to 59 are missing at the end of the log; 5 of "
-                        "them were not consumed\n"
-                        "5 lost\n");
+    assert_survives(log, "7-54",
+                    "3.segment:4360: 88 bytes are damaged\n"
+                    "checkpoint:0: events 55 to 59 are missing at the end of the log; 5 of "
+                    "them were not consumed\n"
+                    "5 lost\n");
 }
 
 static void
@@ -188,7 +188,7 @@ test_checkpoint_makes_up_for_a_missing_segment_that_told_of_consumption(void)
 
     log_maker_remove(log, 2);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
         "20 lost\n");
@@ -202,10 +202,10 @@ test_checkpoint_alone_tells_what_is_gone(void)
     for (guint64 number = 1; number <= 3; number++)
         log_maker_remove(log, number);
 
-    assert_readers_find(log, "",
-                        "checkpoint:0: events 0 to 59 are missing at the end of the log; 53 of "
-                        "them were not consumed\n"
-                        "53 lost\n");
+    assert_survives(log, "",
+                    "checkpoint:0: events 0 to 59 are missing at the end of the log; 53 of "
+                    "them were not consumed\n"
+                    "53 lost\n");
 }
 
 int

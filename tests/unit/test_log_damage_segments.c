@@ -8,6 +8,14 @@
 #include "tests/support/log_maker.h"
 #include "tests/support/log_survivors.h"
 
+static void
+assert_refused(const LogMaker *log, const char *why)
+{
+    g_autofree char *refusal = log_survivors_refusal(log->path);
+
+    g_assert_nonnull(strstr(refusal, why));
+}
+
 /* ---- heads ---- */
 
 static void
@@ -17,8 +25,8 @@ test_damaged_head_is_made_up_for_by_its_copy(void)
 
     log_maker_flip(log, 2, 24);
 
-    assert_readers_find(log, "7-59",
-                        "2.segment:24: a copy of its head is damaged; the other one serves\n");
+    assert_survives(log, "7-59",
+                    "2.segment:24: a copy of its head is damaged; the other one serves\n");
 }
 
 static void
@@ -28,8 +36,8 @@ test_damaged_copy_of_a_head_is_told(void)
 
     log_maker_flip(log, 2, SEGMENT_HEAD_COPY + 24);
 
-    assert_readers_find(log, "7-59",
-                        "2.segment:2072: a copy of its head is damaged; the other one serves\n");
+    assert_survives(log, "7-59",
+                    "2.segment:2072: a copy of its head is damaged; the other one serves\n");
 }
 
 /* The salt is gone, without which no bytes are records. */
@@ -41,11 +49,11 @@ test_both_damaged_copies_of_a_head_cost_the_segment(void)
     log_maker_flip(log, 2, 24);
     log_maker_flip(log, 2, SEGMENT_HEAD_COPY + 24);
 
-    assert_readers_find(log, "7-19 40-59",
-                        "2.segment:0: both copies of its head are damaged\n"
-                        "3.segment:4096: events 20 to 39 are missing before it; 20 of them were "
-                        "not consumed\n"
-                        "20 lost\n");
+    assert_survives(log, "7-19 40-59",
+                    "2.segment:0: both copies of its head are damaged\n"
+                    "3.segment:4096: events 20 to 39 are missing before it; 20 of them were "
+                    "not consumed\n"
+                    "20 lost\n");
 }
 
 static void
@@ -55,7 +63,7 @@ test_zeroed_head_costs_the_segment(void)
 
     log_maker_zero(log, 2, 0, SEGMENT_HEAD_SIZE);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "2.segment:0: it has no head\n"
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
@@ -76,6 +84,8 @@ test_segment_of_a_later_version_is_not_read(void)
     assert_readers_find(
         log, "7-39",
         "3.segment:8: it is of version 2 of the format, this program reads version 1\n");
+    assert_refused(log, "0000000000000003.segment' is of format version 2, and this leat knows "
+                        "version 1; nothing was changed");
 }
 
 /* ---- lengths ---- */
@@ -87,7 +97,7 @@ test_segment_that_is_cut_to_its_head_costs_its_events(void)
 
     log_maker_cut(log, 2, SEGMENT_HEAD_SIZE);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "2.segment:4096: 424 bytes are damaged\n"
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
@@ -101,7 +111,7 @@ test_closed_segment_that_is_cut_costs_what_is_behind(void)
 
     log_maker_cut(log, 1, log_maker_record(log, 2).offset);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-9 20-59",
         "1.segment:4256: 176 bytes are damaged\n"
         "2.segment:4096: events 10 to 19 are missing before it; 10 of them were not consumed\n"
@@ -115,7 +125,7 @@ test_empty_file_in_the_middle_costs_the_segment(void)
 
     log_maker_cut(log, 2, 0);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
         "20 lost\n");
@@ -129,7 +139,7 @@ test_empty_file_at_the_end_was_never_used(void)
 
     g_assert_true(g_file_set_contents(file, "", 0, NULL));
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 static void
@@ -140,7 +150,7 @@ test_half_a_head_at_the_end_was_never_used(void)
     log_maker_roll(log);
     log_maker_cut(log, 4, 1000);
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 static void
@@ -150,7 +160,7 @@ test_segment_without_records_at_the_end_is_well(void)
 
     log_maker_roll(log);
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
 }
 
 /* ---- missing ---- */
@@ -162,7 +172,7 @@ test_missing_first_segment_costs_its_events(void)
 
     log_maker_remove(log, 1);
 
-    assert_readers_find(
+    assert_survives(
         log, "20-59",
         "2.segment:4096: events 0 to 19 are missing before it; 13 of them were not consumed\n"
         "13 lost\n");
@@ -176,7 +186,7 @@ test_first_segment_that_was_consumed_may_be_missing(void)
     log_maker_consume(log, 7, 21);
     log_maker_remove(log, 1);
 
-    assert_readers_find(log, "21-59", "");
+    assert_survives(log, "21-59", "");
 }
 
 static void
@@ -186,7 +196,7 @@ test_missing_middle_segment_costs_its_events(void)
 
     log_maker_remove(log, 2);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
         "20 lost\n");
@@ -200,7 +210,7 @@ test_missing_last_segment_is_not_noticed_without_a_checkpoint(void)
 
     log_maker_remove(log, 3);
 
-    assert_readers_find(log, "7-39", "");
+    assert_survives(log, "7-39", "");
 }
 
 static void
@@ -211,10 +221,10 @@ test_missing_last_segment_is_noticed_by_the_checkpoint(void)
     log_maker_checkpoint(log);
     log_maker_remove(log, 3);
 
-    assert_readers_find(log, "7-39",
-                        "checkpoint:0: events 40 to 59 are missing at the end of the log; 20 of "
-                        "them were not consumed\n"
-                        "20 lost\n");
+    assert_survives(log, "7-39",
+                    "checkpoint:0: events 40 to 59 are missing at the end of the log; 20 of "
+                    "them were not consumed\n"
+                    "20 lost\n");
 }
 
 static void
@@ -225,7 +235,7 @@ test_only_the_last_segment_is_left(void)
     log_maker_remove(log, 1);
     log_maker_remove(log, 2);
 
-    assert_readers_find(
+    assert_survives(
         log, "40-59",
         "3.segment:4096: events 0 to 39 are missing before it; 33 of them were not consumed\n"
         "33 lost\n");
@@ -259,8 +269,7 @@ test_segment_under_another_number_is_left_out(void)
 
     log_maker_copy(log, 2, 4);
 
-    assert_readers_find(log, "7-59",
-                        "4.segment:32: it is a copy of segment 2 under another name\n");
+    assert_survives(log, "7-59", "4.segment:32: it is a copy of segment 2 under another name\n");
 }
 
 static void
@@ -270,7 +279,7 @@ test_copy_in_place_of_a_missing_segment_does_not_count(void)
 
     log_maker_copy(log, 1, 2);
 
-    assert_readers_find(
+    assert_survives(
         log, "7-19 40-59",
         "2.segment:32: it is a copy of segment 1 under another name\n"
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
@@ -286,7 +295,7 @@ test_segment_of_another_channel_is_left_out(void)
     log_maker_roll(log);
     log_maker_put(log, 5);
 
-    assert_readers_find(log, "7-59", "4.segment:24: it belongs to another channel\n");
+    assert_survives(log, "7-59", "4.segment:24: it belongs to another channel\n");
 }
 
 static void
@@ -302,7 +311,14 @@ test_files_of_other_people_are_left_alone(void)
         g_assert_true(g_file_set_contents(file, "mine", 4, NULL));
     }
 
-    assert_readers_find(log, "7-59", "");
+    assert_survives(log, "7-59", "");
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *file = log_maker_file(log, names[i]);
+        g_autofree char *text = NULL;
+
+        g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
+        g_assert_cmpstr(text, ==, "mine");
+    }
 }
 
 static void
@@ -314,6 +330,7 @@ test_folder_that_is_called_like_a_segment_is_told(void)
     g_assert_cmpint(g_mkdir(folder, 0700), ==, 0);
 
     assert_readers_find(log, "7-59", "4.segment:0: it cannot be read: Is a directory\n");
+    assert_refused(log, "cannot read 0000000000000004.segment: Is a directory");
     g_rmdir(folder);
 }
 
@@ -326,7 +343,7 @@ test_segment_that_is_no_segment_is_told(void)
 
     g_assert_true(g_file_set_contents(file, text, -1, NULL));
 
-    assert_readers_find(log, "7-59", "4.segment:0: both copies of its head are damaged\n");
+    assert_survives(log, "7-59", "4.segment:0: both copies of its head are damaged\n");
 }
 
 /* As nobody, to whom the folder and its files are given to read. */
@@ -340,6 +357,7 @@ test_folder_that_cannot_be_written_is_read(void)
     user = (uid_t) setfsuid(65534);
 
     assert_readers_find(log, "7-59", "");
+    assert_refused(log, "cannot write in '");
     setfsuid(user);
     g_assert_cmpint(g_chmod(log->path, 0700), ==, 0);
 }

@@ -19,6 +19,7 @@ typedef struct {
     guint64 read_bytes;     /* charged to puts that were read */
     guint64 consumed_bytes; /* and to events that are consumed among them */
     SeqSet missing;         /* numbers that no record has */
+    guint64 heads_consumed; /* every event below was consumed, the heads say */
 } Recovery;
 
 static void recovery_note(Recovery *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -298,7 +299,8 @@ recovery_begin_without(Recovery *self, const HeadList *heads)
     guint64 consumed = self->has_checkpoint ? self->checkpoint.consumed : 0;
 
     for (guint i = 0; i < head_list_length(heads); i++)
-        consumed = MAX(consumed, head_list_at(heads, i)->consumed);
+        self->heads_consumed = MAX(self->heads_consumed, head_list_at(heads, i)->consumed);
+    consumed = MAX(consumed, self->heads_consumed);
     if (head_list_length(heads) > 0)
         consumed = MIN(consumed, head_list_at(heads, 0)->first_seq);
     consumption_raise(&self->log->consumption, consumed);
@@ -336,6 +338,8 @@ recovery_close_numbers(Recovery *self)
     guint64 next_seq = self->has_checkpoint ? self->checkpoint.next_seq : 0;
     guint n_ranges;
 
+    /* Not before the scan: the records say what was charged. */
+    consumption_raise(&log->consumption, self->heads_consumed);
     if (self->has_checkpoint)
         recovery_apply_checkpoint(self);
     next_seq = MAX(next_seq, log->consumption.low);
