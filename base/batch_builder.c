@@ -78,21 +78,33 @@ append_bytes(BatchBuilder *self, gsize size)
     return self->bytes + used;
 }
 
+/* shift is added to each end. */
+static void
+append_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count, guint32 shift)
+{
+    guint n_before = self->offsets->len;
+    guint32 *out;
+
+    memcpy(append_bytes(self, events.length), events.data, events.length);
+    g_array_set_size(self->offsets, n_before + count);
+    out = &g_array_index(self->offsets, guint32, n_before);
+    for (guint i = 0; i < count; i++)
+        out[i] = ends[i] + shift;
+}
+
 void
 batch_builder_add_slice(BatchBuilder *self, const Batch *batch, guint first, guint count)
 {
-    ByteSpan span = batch_span(batch, first, count);
-    guint32 shift = (guint32) self->n_bytes - batch->offsets[first];
-    guint n_before = self->offsets->len;
-    guint32 *ends;
+    if (count > 0)
+        append_encoded(self, batch_span(batch, first, count), batch->offsets + first + 1, count,
+                       (guint32) self->n_bytes - batch->offsets[first]);
+}
 
-    if (count == 0)
-        return;
-    memcpy(append_bytes(self, span.length), span.data, span.length);
-    g_array_set_size(self->offsets, n_before + count);
-    ends = &g_array_index(self->offsets, guint32, n_before);
-    for (guint i = 0; i < count; i++)
-        ends[i] = batch->offsets[first + 1 + i] + shift;
+void
+batch_builder_add_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count)
+{
+    if (count > 0)
+        append_encoded(self, events, ends, count, (guint32) self->n_bytes);
 }
 
 void

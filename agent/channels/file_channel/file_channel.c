@@ -58,9 +58,9 @@ const OptionSpec file_channel_options[] = {
 const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
     [FILE_CHANNEL_SYNCS] = { .name = "leat_file_channel_syncs_total",
                              .help = "Times that the disk was asked to make events safe." },
-    [FILE_CHANNEL_SYNCED_EVENTS] = { .name = "leat_file_channel_written_events_total",
-                                     .help = "Events written; by the number of syncs, events per "
-                                             "sync." },
+    [FILE_CHANNEL_WRITTEN] = { .name = "leat_file_channel_written_events_total",
+                               .help = "Events written; by the number of syncs, events per "
+                                       "sync." },
     [FILE_CHANNEL_SYNC_TIME] = { .name = "leat_file_channel_sync_seconds",
                                  .kind = METRIC_HISTOGRAM,
                                  .help = "How long a sync took." },

@@ -83,7 +83,7 @@ extern const OptionSpec file_channel_options[];
 
 typedef enum {
     FILE_CHANNEL_SYNCS,
-    FILE_CHANNEL_SYNCED_EVENTS,
+    FILE_CHANNEL_WRITTEN,
     FILE_CHANNEL_SYNC_TIME,
     FILE_CHANNEL_SEGMENTS,
     FILE_CHANNEL_DISK_BYTES,

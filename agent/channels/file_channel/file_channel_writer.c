@@ -132,6 +132,7 @@ writer_publish(FileChannel *self, const Group *group)
     self->reserved_events -= group->n_events;
     self->reserved_bytes -= group->n_charged;
     self->stored_events += group->n_events;
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_WRITTEN, group->n_events);
     self->stored_bytes += group->n_charged;
     file_channel_show(self);
 }

@@ -31,17 +31,41 @@ log_reader_clear(LogReader *self)
     log_reader_shut(self);
 }
 
+/* The events of a record: their bytes, and where each ends. Either is kept for the caller by raw
+ * and ends. FALSE if the record does not hold exactly as many canonical events as it says. */
+static gboolean
+read_events(const Record *record, GArray *ends, guint8 **ret_raw, ByteSpan *ret_events)
+{
+    guint count = record->header.count;
+    ByteSpan events = record->payload;
+
+    *ret_raw = NULL;
+    if (record->header.raw_length > G_MAXINT32 || count > record->header.raw_length)
+        return FALSE;
+    if (record->header.compression != RECORD_PLAIN) {
+        *ret_raw = record_expand(record->payload, record->header.raw_length);
+        events = byte_span(*ret_raw, record->header.raw_length);
+    }
+    g_array_set_size(ends, count + 1);
+    g_array_index(ends, guint32, 0) = 0;
+    *ret_events = events;
+    return events.data != NULL &&
+           event_bytes_check_many(events.data, events.length, count, 0,
+                                  &g_array_index(ends, guint32, 1)) == count &&
+           g_array_index(ends, guint32, count) == events.length;
+}
+
 Batch *
 log_reader_decode(const Record *record)
 {
+    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint32));
     g_autofree guint8 *raw = NULL;
+    ByteSpan events;
 
-    if (record->header.compression == RECORD_PLAIN)
-        return log_run_read_batch(record->payload, record->header.count);
-    raw = record_expand(record->payload, record->header.raw_length);
-    if (raw == NULL)
+    if (!read_events(record, ends, &raw, &events))
         return NULL;
-    return log_run_read_batch(byte_span(raw, record->header.raw_length), record->header.count);
+    return batch_new_copy(events.data, (const guint32 *) (gpointer) ends->data,
+                          record->header.count);
 }
 
 /* ---- where ---- */
@@ -116,47 +140,79 @@ run_of_record(const LogReader *self, const Record *record, Batch *batch)
     return run;
 }
 
-/* The first record and the small ones right behind it, up to end_seq. */
+/* Small records that stand one behind the other. */
+typedef struct {
+    BatchBuilder *builder;
+    GArray *spots; /* LogSpot */
+    GArray *ends;  /* of the events of one record */
+} Gathering;
+
+static gboolean
+gather_record(Gathering *self, const Record *record)
+{
+    LogSpot spot = { .offset = record->offset, .first = batch_builder_n_events(self->builder) };
+    g_autofree guint8 *raw = NULL;
+    ByteSpan events;
+
+    if (!read_events(record, self->ends, &raw, &events))
+        return FALSE;
+    batch_builder_add_encoded(self->builder, events, &g_array_index(self->ends, guint32, 1),
+                              record->header.count);
+    g_array_append_val(self->spots, spot);
+    return TRUE;
+}
+
 static LogRun *
-gather(LogReader *self, const Record *first, Batch *first_batch, guint64 end_seq)
+gathered_run(const LogReader *self, Gathering *gathering, const RecordHeader *first, guint64 end)
+{
+    g_autoptr(Batch) batch = batch_builder_finish(gathering->builder);
+    guint n_records = gathering->spots->len;
+    LogRun *run = log_run_new(batch, n_records);
+
+    memcpy(run->spots, gathering->spots->data, n_records * sizeof(LogSpot));
+    run->spots[n_records].offset = end;
+    run->seq = first->seq;
+    run->segment = self->info.number;
+    run->time_us = first->time_us;
+    return run;
+}
+
+/* The first record and the small ones right behind it, up to end_seq. NULL if the first is bad. */
+static LogRun *
+gather(LogReader *self, const Record *first, guint64 end_seq)
 {
     g_autoptr(BatchBuilder) builder = batch_builder_new(GATHER_BYTES, 256);
     g_autoptr(GArray) spots = g_array_new(FALSE, FALSE, sizeof(LogSpot));
-    g_autoptr(Batch) all = NULL;
-    guint64 seq = first->header.seq + first->header.count;
-    guint64 end = first->end;
-    LogSpot spot = { .offset = first->offset };
-    LogRun *run;
-    Record record;
+    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint32));
+    Gathering gathering = { .builder = builder, .spots = spots, .ends = ends };
+    RecordHeader header = first->header;
+    guint64 seq = header.seq;
+    Record record = *first;
+    guint64 end = 0;
 
-    batch_builder_add_slice(builder, first_batch, 0, first_batch->n_events);
-    g_array_append_val(spots, spot);
-    while (seq < end_seq && batch_builder_n_bytes(builder) < GATHER_BYTES) {
-        g_autoptr(Batch) batch = NULL;
-
-        if (segment_reader_next(self->reader, &record, NULL) != READ_RECORD)
-            break;
+    do {
         if (record.header.type != RECORD_EVENTS)
             continue;
-        if (record.header.seq != seq || record.header.raw_length > GATHER_BYTES)
+        if (record.header.seq != seq || record.header.raw_length > GATHER_BYTES ||
+            !gather_record(&gathering, &record))
             break;
-        batch = log_reader_decode(&record);
-        if (batch == NULL)
-            break;
-        spot = (LogSpot){ .offset = record.offset, .first = batch_builder_n_events(builder) };
-        g_array_append_val(spots, spot);
-        batch_builder_add_slice(builder, batch, 0, batch->n_events);
-        seq += batch->n_events;
+        seq += record.header.count;
         end = record.end;
-    }
-    all = batch_builder_finish(builder);
-    run = log_run_new(all, spots->len);
-    memcpy(run->spots, spots->data, spots->len * sizeof(LogSpot));
-    run->spots[spots->len].offset = end;
-    run->seq = first->header.seq;
-    run->segment = self->info.number;
-    run->time_us = first->header.time_us;
-    return run;
+    } while (seq < end_seq && batch_builder_n_bytes(builder) < GATHER_BYTES &&
+             segment_reader_next(self->reader, &record, NULL) == READ_RECORD);
+    return spots->len > 0 ? gathered_run(self, &gathering, &header, end) : NULL;
+}
+
+/* The run that begins with the record; NULL if it is bad. */
+static LogRun *
+read_run(LogReader *self, const Record *record, guint64 end_seq)
+{
+    g_autoptr(Batch) batch = NULL;
+
+    if (record->header.raw_length <= GATHER_BYTES)
+        return gather(self, record, end_seq);
+    batch = log_reader_decode(record);
+    return batch != NULL ? run_of_record(self, record, batch) : NULL;
 }
 
 static LogReadResult
@@ -172,8 +228,8 @@ LogReadResult
 log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint64 *ret_lost,
                 guint64 *ret_damaged, GError **error)
 {
-    g_autoptr(Batch) batch = NULL;
     SegmentInfo info;
+    guint64 end_seq;
     guint64 offset;
     gboolean is_damaged;
     ReadResult result;
@@ -198,13 +254,9 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
         return lost_until(range, info.end_seq, info.number, ret_lost, ret_damaged);
     if (record.header.seq > range->first)
         return lost_until(range, record.header.seq, info.number, ret_lost, ret_damaged);
-    batch = log_reader_decode(&record);
-    if (batch == NULL)
-        return lost_until(range, record.header.seq + record.header.count, info.number, ret_lost,
-                          ret_damaged);
-    if (record.header.raw_length > GATHER_BYTES)
-        *ret_run = run_of_record(self, &record, batch);
-    else
-        *ret_run = gather(self, &record, batch, range->end);
+    end_seq = record.header.seq + record.header.count;
+    *ret_run = read_run(self, &record, range->end);
+    if (*ret_run == NULL)
+        return lost_until(range, end_seq, info.number, ret_lost, ret_damaged);
     return LOG_READ_RUN;
 }

@@ -60,18 +60,3 @@ log_run_charge(const LogRun *self, guint first, guint count)
 
     return batch_span(self->batch, first, count).length + (guint64) n_ends * RECORD_HEADER_SIZE;
 }
-
-Batch *
-log_run_read_batch(ByteSpan payload, guint count)
-{
-    g_autofree guint32 *offsets = NULL;
-
-    if (payload.length > G_MAXINT32 || count > payload.length)
-        return NULL;
-    offsets = g_new(guint32, (gsize) count + 1);
-    offsets[0] = 0;
-    if (event_bytes_check_many(payload.data, payload.length, count, 0, offsets + 1) != count ||
-        offsets[count] != payload.length)
-        return NULL;
-    return batch_new_copy(payload.data, offsets, count);
-}

@@ -41,7 +41,4 @@ LogPosition log_run_position(const LogRun *self, guint index);
  * among them. */
 guint64 log_run_charge(const LogRun *self, guint first, guint count);
 
-/* A batch of the events in payload; NULL if it does not hold exactly count canonical ones. */
-Batch *log_run_read_batch(ByteSpan payload, guint count);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LogRun, log_run_unref)
