@@ -17,6 +17,7 @@ integration_files = \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
 	%D%/test_examples.py \
+	%D%/test_file_channel_ledger.py \
 	%D%/test_file_sink.py \
 	%D%/test_file_sink_outage.py \
 	%D%/test_lifecycle.py \
