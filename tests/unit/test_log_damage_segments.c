@@ -16,6 +16,15 @@ assert_refused(const LogMaker *log, const char *why)
     g_assert_nonnull(strstr(refusal, why));
 }
 
+static void
+assert_set_aside(const LogMaker *log, guint64 number)
+{
+    g_autofree char *file = log_maker_segment(log, number);
+    g_autofree char *aside = g_strconcat(file, DAMAGED_SUFFIX, NULL);
+
+    g_assert_true(g_file_test(aside, G_FILE_TEST_EXISTS));
+}
+
 /* ---- heads ---- */
 
 static void
@@ -54,6 +63,7 @@ test_both_damaged_copies_of_a_head_cost_the_segment(void)
                     "3.segment:4096: events 20 to 39 are missing before it; 20 of them were "
                     "not consumed\n"
                     "20 lost\n");
+    assert_set_aside(log, 2);
 }
 
 static void
@@ -68,6 +78,7 @@ test_zeroed_head_costs_the_segment(void)
         "2.segment:0: it has no head\n"
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
         "20 lost\n");
+    assert_set_aside(log, 2);
 }
 
 static void
@@ -270,6 +281,7 @@ test_segment_under_another_number_is_left_out(void)
     log_maker_copy(log, 2, 4);
 
     assert_survives(log, "7-59", "4.segment:32: it is a copy of segment 2 under another name\n");
+    assert_set_aside(log, 4);
 }
 
 static void
@@ -284,6 +296,7 @@ test_copy_in_place_of_a_missing_segment_does_not_count(void)
         "2.segment:32: it is a copy of segment 1 under another name\n"
         "3.segment:4096: events 20 to 39 are missing before it; 20 of them were not consumed\n"
         "20 lost\n");
+    assert_set_aside(log, 2);
 }
 
 static void
@@ -296,6 +309,7 @@ test_segment_of_another_channel_is_left_out(void)
     log_maker_put(log, 5);
 
     assert_survives(log, "7-59", "4.segment:24: it belongs to another channel\n");
+    assert_set_aside(log, 4);
 }
 
 static void
@@ -344,6 +358,19 @@ test_segment_that_is_no_segment_is_told(void)
     g_assert_true(g_file_set_contents(file, text, -1, NULL));
 
     assert_survives(log, "7-59", "4.segment:0: both copies of its head are damaged\n");
+    assert_set_aside(log, 4);
+}
+
+static void
+test_text_that_is_called_like_a_segment_is_not_removed(void)
+{
+    g_autoptr(LogMaker) log = log_maker_new_standard();
+    g_autofree char *file = log_maker_segment(log, 4);
+
+    g_assert_true(g_file_set_contents(file, "hello", 5, NULL));
+
+    assert_survives(log, "7-59", "4.segment:0: both copies of its head are damaged\n");
+    assert_set_aside(log, 4);
 }
 
 /* As nobody, to whom the folder and its files are given to read. */
@@ -395,6 +422,7 @@ main(int argc, char **argv)
     g_test_add_func("/log-damage/foreign-files", test_files_of_other_people_are_left_alone);
     g_test_add_func("/log-damage/folder", test_folder_that_is_called_like_a_segment_is_told);
     g_test_add_func("/log-damage/no-segment", test_segment_that_is_no_segment_is_told);
+    g_test_add_func("/log-damage/text", test_text_that_is_called_like_a_segment_is_not_removed);
     g_test_add_func("/log-damage/read-only", test_folder_that_cannot_be_written_is_read);
     return g_test_run();
 }

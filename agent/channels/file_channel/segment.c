@@ -78,7 +78,8 @@ segment_head_read(ByteSpan data, SegmentHead *ret_head)
     if (state == SEGMENT_HEAD_BAD && data.length >= SEGMENT_HEAD_COPY + HEAD_USED)
         state = read_copy(data.data + SEGMENT_HEAD_COPY, ret_head);
     if (state != SEGMENT_HEAD_VERSION && data.length < SEGMENT_HEAD_SIZE)
-        return SEGMENT_HEAD_EMPTY;
+        return memcmp(data.data, MAGIC, MIN(data.length, 8)) == 0 ? SEGMENT_HEAD_EMPTY
+                                                                  : SEGMENT_HEAD_BAD;
     return state;
 }
 

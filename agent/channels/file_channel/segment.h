@@ -48,7 +48,7 @@ typedef struct {
 
 typedef enum {
     SEGMENT_HEAD_GOOD,
-    SEGMENT_HEAD_EMPTY,   /* zeros, or cut short: it was never used */
+    SEGMENT_HEAD_EMPTY,   /* zeros, or a head cut short: it was never used */
     SEGMENT_HEAD_VERSION, /* ret_head->version is not ours */
     SEGMENT_HEAD_BAD,
 } SegmentHeadState;
