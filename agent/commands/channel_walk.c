@@ -211,7 +211,7 @@ find_end_of_damage(ChannelWalk *self, guint64 bad)
     guint64 known;
     Record record;
 
-    while (segment_reader_resume(self->reader, &record, NULL) == READ_RECORD) {
+    while (segment_reader_resume(self->reader, &record) == READ_RECORD) {
         if (end == 0)
             end = record.offset;
         note_safe(self, &record);

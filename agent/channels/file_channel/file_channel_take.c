@@ -222,7 +222,7 @@ file_channel_fill(FileChannel *self, FileLease *lease, const TakeLimits *limits)
     return !failed;
 }
 
-/* The disk fails a reader: not again at once, and no longer than the caller waits. */
+/* For another reader to be done, or for a disk that fails; no longer than the caller waits. */
 static void
 file_channel_wait_for_disk(FileChannel *self, gint64 deadline_us)
 {
@@ -244,8 +244,11 @@ file_channel_begin_reading(FileChannel *self, const TakeLimits *limits, gint64 d
     do {
         if (!take_waiters_wait(&self->waiters, &self->lock, &self->stock, limits, deadline_us))
             return FALSE;
-        while (self->reading)
-            g_cond_wait(&self->read_done, &self->lock);
+        while (self->reading) {
+            if (is_over(limits, deadline_us))
+                return FALSE;
+            file_channel_wait_for_disk(self, deadline_us);
+        }
     } while (self->stock.n_events == 0);
     self->reading = TRUE;
     return TRUE;

@@ -8,6 +8,7 @@
 
 /* Records are read together until they are this much: a lease of many tiny ones is cheap then. */
 #define GATHER_BYTES ((gsize) 128 * 1024)
+#define MAX_READ_ERRORS 10
 
 void
 log_reader_init(LogReader *self, const SegmentDir *dir, SegmentList *segments)
@@ -105,22 +106,33 @@ log_reader_find(LogReader *self, const LogRange *range, SegmentInfo *ret_info, g
 
 /* ---- what ---- */
 
+/* The disk may have a bad moment; only when it keeps failing at one place is that place lost. */
+static gboolean
+log_reader_gives_up(LogReader *self, guint64 seq)
+{
+    self->n_errors = self->error_seq == seq ? self->n_errors + 1 : 1;
+    self->error_seq = seq;
+    return self->n_errors > MAX_READ_ERRORS;
+}
+
 /* The first record that ends behind seq. READ_END: there is none in this segment. */
 static ReadResult
-find_record(LogReader *self, guint64 seq, Record *ret_record, gboolean *ret_damaged, GError **error)
+find_record(LogReader *self, guint64 seq, Record *ret_record, GError **error)
 {
     ReadResult result;
 
-    *ret_damaged = FALSE;
     for (;;) {
-        result = segment_reader_next(self->reader, ret_record, error);
-        if ((result == READ_TORN || result == READ_END) &&
-            segment_reader_offset(self->reader) < self->info.end) {
-            *ret_damaged = TRUE;
-            result = segment_reader_resume(self->reader, ret_record, error);
+        g_autoptr(GError) failure = NULL;
+
+        result = segment_reader_next(self->reader, ret_record, &failure);
+        if (result == READ_ERROR && !log_reader_gives_up(self, seq)) {
+            g_propagate_error(error, g_steal_pointer(&failure));
+            return READ_ERROR;
         }
+        if (result != READ_RECORD && segment_reader_offset(self->reader) < self->info.end)
+            result = segment_reader_resume(self->reader, ret_record);
         if (result != READ_RECORD)
-            return result;
+            return READ_END;
         if (ret_record->header.type == RECORD_EVENTS &&
             ret_record->header.seq + ret_record->header.count > seq)
             return READ_RECORD;
@@ -231,7 +243,6 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
     SegmentInfo info;
     guint64 end_seq;
     guint64 offset;
-    gboolean is_damaged;
     ReadResult result;
     Record record;
 
@@ -243,7 +254,7 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
                           0, ret_lost, ret_damaged);
     if (!log_reader_seek(self, &info, offset, error))
         return LOG_READ_ERROR;
-    result = find_record(self, range->first, &record, &is_damaged, error);
+    result = find_record(self, range->first, &record, error);
     if (result == READ_ERROR) {
         g_autofree char *name = segment_name(info.number);
 

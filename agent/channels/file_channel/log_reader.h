@@ -17,6 +17,8 @@ typedef struct {
     SegmentInfo info; /* of what is open; number 0: nothing */
     int fd;
     SegmentReader *reader;
+    guint64 error_seq; /* of the event that could not be read the last time */
+    guint n_errors;    /* in a row */
 } LogReader;
 
 typedef enum {

@@ -125,73 +125,57 @@ scan_record(SegmentScan *self, const Record *record)
 }
 
 /* How far later records say that the segment was safe. */
-static gboolean
-scan_find_safe_end(SegmentScan *self, GError **error)
+static void
+scan_find_safe_end(SegmentScan *self)
 {
     guint64 at = segment_reader_offset(self->reader);
     Record record;
-    ReadResult result;
 
-    while ((result = segment_reader_resume(self->reader, &record, error)) == READ_RECORD) {
+    while (segment_reader_resume(self->reader, &record) == READ_RECORD)
         do
             self->safe_end = MAX(self->safe_end, record.header.synced);
-        while ((result = segment_reader_next(self->reader, &record, error)) == READ_RECORD);
-        if (result == READ_ERROR)
-            return FALSE;
-    }
+        while (segment_reader_next(self->reader, &record, NULL) == READ_RECORD);
     segment_reader_seek(self->reader, at);
-    return result != READ_ERROR;
 }
 
-/* Where no good record stands. READ_RECORD: damage was passed over; READ_END: that is the end. */
-static ReadResult
-scan_stop(SegmentScan *self, Record *record, GError **error)
+/* Where no good record stands. TRUE: damage was passed over; FALSE: that is the end. */
+static gboolean
+scan_pass(SegmentScan *self, Record *record, const GError *error)
 {
     guint64 at = segment_reader_offset(self->reader);
-    ReadResult result;
+    gboolean passed;
 
     if (self->known_end != 0 && at >= self->known_end)
-        return READ_END;
-    if (self->known_end == 0 && !scan_find_safe_end(self, error))
-        return READ_ERROR;
-    if (self->known_end == 0 && at >= self->safe_end)
-        return READ_END; /* torn: nothing from here on was acknowledged */
-    result = segment_reader_resume(self->reader, record, error);
-    if (result != READ_ERROR)
-        recovery_damage(self->recovery, self->info, at,
-                        result == READ_RECORD ? record->offset
-                                              : MAX(self->known_end, self->safe_end));
-    return result;
-}
-
-/* A segment that cannot be read is damaged from there on; the rest of the log may be well. */
-static void
-scan_unreadable(SegmentScan *self, const GError *error)
-{
-    recovery_note(self->recovery, "segment %" G_GUINT64_FORMAT " cannot be read: %s",
-                  self->info->number, error->message);
-    recovery_damage(self->recovery, self->info, segment_reader_offset(self->reader),
-                    self->known_end);
+        return FALSE;
+    if (self->known_end == 0)
+        scan_find_safe_end(self);
+    if (self->known_end == 0 && at >= self->safe_end && error == NULL)
+        return FALSE; /* torn: nothing from here on was acknowledged */
+    passed = segment_reader_resume(self->reader, record) == READ_RECORD;
+    if (error != NULL)
+        recovery_note(self->recovery, "segment %" G_GUINT64_FORMAT " cannot be read: %s",
+                      self->info->number, error->message);
+    recovery_damage(self->recovery, self->info, at,
+                    passed ? record->offset : MAX(self->known_end, self->safe_end));
+    return passed;
 }
 
 static void
 scan_run(SegmentScan *self)
 {
-    g_autoptr(GError) error = NULL;
     guint64 begin = segment_reader_offset(self->reader);
-    ReadResult result;
+    gboolean goes_on;
     Record record;
 
     self->info->end = begin;
     do {
-        result = segment_reader_next(self->reader, &record, &error);
-        if (result == READ_TORN || result == READ_END)
-            result = scan_stop(self, &record, &error);
-        if (result == READ_RECORD)
+        g_autoptr(GError) error = NULL;
+
+        goes_on = segment_reader_next(self->reader, &record, &error) == READ_RECORD ||
+                  scan_pass(self, &record, error);
+        if (goes_on)
             scan_record(self, &record);
-    } while (result == READ_RECORD);
-    if (result == READ_ERROR)
-        scan_unreadable(self, error);
+    } while (goes_on);
     self->recovery->log->n_scanned += self->info->end - begin;
     if (self->known_end != 0)
         self->info->end = self->known_end;

@@ -60,12 +60,38 @@ segment_dir_lock(SegmentDir *self, GError **error)
     return FALSE;
 }
 
+/* A new directory is lost in a power cut, with all that is in it, until its parent is synced. */
+static gboolean
+sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    gboolean synced = fd >= 0 && fsync(fd) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return synced;
+}
+
+/* The directory and those above it that are not there either. */
+static gboolean
+make_folder(const char *path)
+{
+    g_autofree char *parent = g_path_get_dirname(path);
+
+    if (mkdir(path, FOLDER_MODE) == 0)
+        return sync_folder(parent);
+    if (errno == EEXIST)
+        return TRUE;
+    return errno == ENOENT && strcmp(parent, path) != 0 && make_folder(parent) &&
+           (mkdir(path, FOLDER_MODE) == 0 || errno == EEXIST) && sync_folder(parent);
+}
+
 gboolean
 segment_dir_open(SegmentDir *self, const FileOps *ops, const char *path, gboolean for_writing,
                  GError **error)
 {
     *self = (SegmentDir){ .ops = ops, .path = g_strdup(path), .fd = -1, .lock_fd = -1 };
-    if (for_writing && g_mkdir_with_parents(path, FOLDER_MODE) != 0) {
+    if (for_writing && !make_folder(path)) {
         g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_IO,
                     "cannot create the directory '%s': %s", path, g_strerror(errno));
         return FALSE;

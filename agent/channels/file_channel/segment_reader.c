@@ -7,6 +7,7 @@
 
 #define CHUNK ((gsize) 256 * 1024)
 #define SALT_OFFSET 36
+#define PAGE_BYTES 4096
 
 struct SegmentReader {
     const FileOps *ops;
@@ -180,21 +181,29 @@ segment_reader_next(SegmentReader *self, Record *ret_record, GError **error)
     return result;
 }
 
+/* What can be read from offset on, or from the next page on that can be read. */
+static ByteSpan
+fetch_readable(SegmentReader *self, guint64 *offset)
+{
+    ByteSpan bytes = byte_span(NULL, 0);
+    guint64 end = self->limit;
+
+    if (self->ops->size(self->fd, &end) != 0)
+        return bytes;
+    while (*offset < end && !fetch(self, *offset, RECORD_HEADER_SIZE, &bytes, NULL))
+        *offset = (*offset / PAGE_BYTES + 1) * PAGE_BYTES;
+    return bytes;
+}
+
 /* The next offset at or behind this one where a record of this segment might stand. */
 static gboolean
-find_salt(SegmentReader *self, guint64 *offset, ReadResult *ret_result, GError **error)
+find_salt(SegmentReader *self, guint64 *offset)
 {
     for (;;) {
-        ByteSpan bytes;
+        ByteSpan bytes = fetch_readable(self, offset);
 
-        if (!fetch(self, *offset, RECORD_HEADER_SIZE, &bytes, error)) {
-            *ret_result = READ_ERROR;
+        if (bytes.length < RECORD_HEADER_SIZE)
             return FALSE;
-        }
-        if (bytes.length < RECORD_HEADER_SIZE) {
-            *ret_result = READ_END;
-            return FALSE;
-        }
         for (gsize at = 0; at + RECORD_HEADER_SIZE <= bytes.length; at += RECORD_ALIGNMENT)
             if (get_u32(bytes.data + at + SALT_OFFSET) == self->salt) {
                 *offset += at;
@@ -206,22 +215,18 @@ find_salt(SegmentReader *self, guint64 *offset, ReadResult *ret_result, GError *
 }
 
 ReadResult
-segment_reader_resume(SegmentReader *self, Record *ret_record, GError **error)
+segment_reader_resume(SegmentReader *self, Record *ret_record)
 {
     guint64 offset = self->offset + RECORD_ALIGNMENT;
-    ReadResult result = READ_END;
 
-    while (find_salt(self, &offset, &result, error)) {
-        result = read_at(self, offset, ret_record, error);
-        if (result == READ_ERROR)
-            return result;
-        if (result == READ_RECORD) {
+    while (find_salt(self, &offset)) {
+        if (read_at(self, offset, ret_record, NULL) == READ_RECORD) {
             self->offset = ret_record->end;
-            return result;
+            return READ_RECORD;
         }
         offset += RECORD_ALIGNMENT;
     }
-    return result;
+    return READ_END;
 }
 
 gboolean

@@ -36,9 +36,9 @@ void segment_reader_seek(SegmentReader *self, guint64 offset);
 void segment_reader_set_limit(SegmentReader *self, guint64 limit);
 
 ReadResult segment_reader_next(SegmentReader *self, Record *ret_record, GError **error);
-/* After READ_TORN or READ_END: goes on at the next good record behind the offset, if there is one:
- * READ_RECORD, else READ_END. */
-ReadResult segment_reader_resume(SegmentReader *self, Record *ret_record, GError **error);
+/* After anything but READ_RECORD: goes on at the next good record behind the offset, if there is
+ * one: READ_RECORD, else READ_END. What cannot be read is passed over. */
+ReadResult segment_reader_resume(SegmentReader *self, Record *ret_record);
 
 /* The head, from a file that is open for reading; the state is of segment_head_read. FALSE if it
  * cannot be read. */
