@@ -27,6 +27,8 @@ libagent_a_SOURCES = \
 	%D%/channels/file_channel/crc32c.h \
 	%D%/channels/file_channel/file_channel.c \
 	%D%/channels/file_channel/file_channel.h \
+	%D%/channels/file_channel/file_channel_log.c \
+	%D%/channels/file_channel/file_channel_log.h \
 	%D%/channels/file_channel/file_channel_put.c \
 	%D%/channels/file_channel/file_channel_take.c \
 	%D%/channels/file_channel/file_channel_writer.c \

@@ -169,10 +169,9 @@ channel_world_free(ChannelWorld *self)
 
 /* ---- actions ---- */
 
-static void
-act_put(ChannelWorld *self)
+gboolean
+channel_world_put(ChannelWorld *self, guint count)
 {
-    guint count = (guint) g_rand_int_range(self->rand, 1, 6);
     guint first = self->states->len;
     g_autoptr(Batch) batch = batch_of_padded(first, count);
 
@@ -180,8 +179,10 @@ act_put(ChannelWorld *self)
     g_byte_array_set_size(self->leased, first + count);
     memset(self->states->data + first, EVENT_ASKED, count);
     memset(self->leased->data + first, 0, count);
-    if (put_and_wait(self->channel, batch))
-        memset(self->states->data + first, EVENT_ACKNOWLEDGED, count);
+    if (!put_and_wait(self->channel, batch))
+        return FALSE;
+    memset(self->states->data + first, EVENT_ACKNOWLEDGED, count);
+    return TRUE;
 }
 
 /* The lease must be the lowest events that are there. */
@@ -285,7 +286,7 @@ channel_world_act(ChannelWorld *self)
     if (self->channel == NULL || dice >= 97)
         act_reopen(self);
     else if (dice < 40)
-        act_put(self);
+        channel_world_put(self, (guint) g_rand_int_range(self->rand, 1, 6));
     else if (dice < 65)
         act_take(self);
     else if (dice < 88)
@@ -297,13 +298,13 @@ channel_world_act(ChannelWorld *self)
 /* ---- what must be true ---- */
 
 static GArray *
-drain(Channel *channel)
+drain(Channel *channel, gint64 deadline_us)
 {
     TakeLimits limits = { .max_events = 1000, .max_bytes = G_MAXSIZE };
     GArray *all = g_array_new(FALSE, FALSE, sizeof(guint));
     Lease *lease;
 
-    while ((lease = channel_take(channel, &limits, clock_now_us())) != NULL) {
+    while ((lease = channel_take(channel, &limits, deadline_us)) != NULL) {
         g_autoptr(GArray) numbers = lease_numbers(lease);
 
         g_array_append_vals(all, numbers->data, numbers->len);
@@ -311,6 +312,21 @@ drain(Channel *channel)
         lease_rollback(lease);
     }
     return all;
+}
+
+char *
+channel_world_drain(ChannelWorld *self, gint64 deadline_us)
+{
+    g_autoptr(GArray) numbers = drain(self->channel, deadline_us);
+    GString *text = g_string_new(NULL);
+
+    for (guint i = 0; i < numbers->len; i++) {
+        guint number = g_array_index(numbers, guint, i);
+
+        self->states->data[number] = EVENT_CONSUMED;
+        g_string_append_printf(text, "%s%u", i > 0 ? " " : "", number);
+    }
+    return g_string_free(text, FALSE);
 }
 
 static void
@@ -347,14 +363,14 @@ channel_world_check(const ChannelWorld *self, const char *directory, const char 
         g_error("seed %u, %s: the channel does not open: %s", self->seed, what, error->message);
     if (!self->fails && metric_get(channel->base.part_metrics, FILE_CHANNEL_LOST) > 0)
         g_error("seed %u, %s: losses are told of that are none", self->seed, what);
-    numbers = drain(channel);
+    numbers = drain(channel, clock_now_us());
     check_drained(self, numbers, what);
     if (!put_and_wait(channel, late))
         g_error("seed %u, %s: nothing can be put any more", self->seed, what);
     test_part_free(&channel->base);
     channel = open_channel(directory, self->options, NULL, &error);
     g_assert_no_error(error);
-    later = drain(channel);
+    later = drain(channel, clock_now_us());
     if (later->len != 1 || g_array_index(later, guint, 0) != LATE_NUMBER)
         g_error("seed %u, %s: %u events are there at the second start", self->seed, what,
                 later->len);

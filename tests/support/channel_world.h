@@ -39,6 +39,11 @@ void channel_world_act(ChannelWorld *self);
 gboolean channel_world_open(ChannelWorld *self, GError **error);
 void channel_world_close(ChannelWorld *self);
 
+/* Puts count events more. FALSE if they were not acknowledged. */
+gboolean channel_world_put(ChannelWorld *self, guint count);
+/* Takes and commits everything, waiting no longer than the deadline: "0 1 2". */
+char *channel_world_drain(ChannelWorld *self, gint64 deadline_us);
+
 /* Opens a channel on that directory with the system's calls: every acknowledged event is there,
  * none that was not put, in order, none twice; and the channel works on. Its name is in the message
  * when not. */

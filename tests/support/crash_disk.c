@@ -29,6 +29,9 @@ static guint n_calls;
 static guint fail_at;
 static gboolean fail_for_ever;
 static int fail_number;
+static guint n_failing_reads;
+static int read_number;
+static int full_number;      /* errno of a full disk, 0: it is not */
 static Inode *pending_inode; /* of the call that is about to be made */
 static Change pending;
 
@@ -126,6 +129,8 @@ crash_disk_start(void (*hook)(gpointer user), gpointer user)
     crash_user = user;
     n_calls = 0;
     fail_number = 0;
+    n_failing_reads = 0;
+    full_number = 0;
 }
 
 void
@@ -149,6 +154,23 @@ crash_disk_fail(guint n, gboolean for_ever, int number)
     fail_at = n;
     fail_for_ever = for_ever;
     fail_number = number;
+}
+
+void
+crash_disk_fail_reads(guint n_reads, int number)
+{
+    g_rec_mutex_lock(&lock);
+    n_failing_reads = n_reads;
+    read_number = number;
+    g_rec_mutex_unlock(&lock);
+}
+
+void
+crash_disk_fill(int number)
+{
+    g_rec_mutex_lock(&lock);
+    full_number = number;
+    g_rec_mutex_unlock(&lock);
 }
 
 /* ---- what could be found ---- */
@@ -280,6 +302,10 @@ crash_open(int folder, const char *name, int flags, mode_t mode)
 
     if ((flags & (O_CREAT | O_TRUNC)) != 0 && !begin(NULL, 0, NULL))
         return -1;
+    if ((flags & O_CREAT) != 0 && full_number != 0) {
+        errno = full_number;
+        return -1;
+    }
     fd = file_ops_system.open(folder, name, flags, mode);
     if (fd < 0)
         return -1;
@@ -423,6 +449,13 @@ crash_unlink(int folder, const char *name)
 static ssize_t
 crash_pread(int fd, void *bytes, size_t length, off_t offset)
 {
+    g_autoptr(GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new(&lock);
+
+    if (n_failing_reads > 0) {
+        n_failing_reads--;
+        errno = read_number;
+        return -1;
+    }
     return file_ops_system.pread(fd, bytes, length, offset);
 }
 

@@ -16,6 +16,11 @@ guint crash_disk_n_calls(void); /* that change something, since the start */
 /* The call number n, and all later ones if for_ever, fails with this errno. */
 void crash_disk_fail(guint n, gboolean for_ever, int number);
 
+/* So many reads fail with this errno; then they work again. */
+void crash_disk_fail_reads(guint n_reads, int number);
+/* While number is not 0, no room can be had for new segments and files. */
+void crash_disk_fill(int number);
+
 typedef enum {
     CRASH_KILL,  /* of the process, perhaps in the middle of a write */
     CRASH_POWER, /* what was not synced is lost, torn, out of order, or zeros */

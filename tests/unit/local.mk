@@ -21,6 +21,7 @@ unit_tests = \
 	%D%/test_event_format \
 	%D%/test_event_window \
 	%D%/test_file_channel_crash \
+	%D%/test_file_channel_faults \
 	%D%/test_file_channel_model \
 	%D%/test_file_channel_record \
 	%D%/test_file_codec \
@@ -250,6 +251,9 @@ channel_world = \
 tests_unit_test_file_channel_crash_SOURCES = \
 	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_crash.c
 tests_unit_test_file_channel_crash_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_channel_faults_SOURCES = \
+	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_faults.c
+tests_unit_test_file_channel_faults_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_channel_model_SOURCES = $(channel_world) %D%/test_file_channel_model.c
 tests_unit_test_file_channel_model_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c

@@ -1,9 +1,8 @@
 /* file_channel_writer.c - the thread that writes: all waiting puts at once, one sync, then answers.
  *
- * It also tells the log what has been consumed, saves the checkpoint, removes segments that are
- * done with, and tries again when the disk has failed. */
-#include "agent/channels/file_channel/checkpoint.h"
+ * It also tells the log what has been consumed, and tries again when the disk has failed. */
 #include "agent/channels/file_channel/file_channel.h"
+#include "agent/channels/file_channel/file_channel_log.h"
 #include "base/clock.h"
 
 /* A group larger than this is cut, so that consumers do not wait for all of it. */
@@ -171,52 +170,6 @@ writer_complete(FileChannel *self, Group *group, const GError *error)
     }
 }
 
-static gboolean
-writer_sync(FileChannel *self, GError **error)
-{
-    gint64 begin_us = clock_now_us();
-    MetricSet *metrics = self->base.base.part_metrics;
-
-    if (self->writer.synced == self->writer.offset)
-        return TRUE;
-    if (!log_writer_sync(&self->writer, error))
-        return FALSE;
-    self->last_sync_us = clock_now_us();
-    self->durable_low = self->written_low;
-    metric_add(metrics, FILE_CHANNEL_SYNCS, 1);
-    metric_observe_us(metrics, FILE_CHANNEL_SYNC_TIME, self->last_sync_us - begin_us, 1);
-    return TRUE;
-}
-
-/* FALSE and an error if the disk has less than the reserve, `more` included. */
-static gboolean
-writer_check_space(FileChannel *self, guint64 more, GError **error)
-{
-    guint64 free_bytes;
-
-    self->space_checked_us = clock_now_us();
-    if (self->options.reserve == 0 || self->ops->free_bytes(self->dir.fd, &free_bytes) != 0 ||
-        free_bytes >= self->options.reserve + more)
-        return TRUE;
-    g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_SPACE,
-                "directory '%s': %" G_GUINT64_FORMAT " MiB are free, of which the reserve is "
-                "%" G_GUINT64_FORMAT " MiB and a segment needs %" G_GUINT64_FORMAT " MiB",
-                self->dir.path, free_bytes >> 20, self->options.reserve >> 20, more >> 20);
-    return FALSE;
-}
-
-/* A new segment; its head says what has been consumed so far. */
-static gboolean
-writer_roll(FileChannel *self, guint64 size, guint64 record_bytes, guint64 low, GError **error)
-{
-    if (self->options.sync != FILE_SYNC_NEVER && !writer_sync(self, error))
-        return FALSE;
-    if (!log_writer_roll(&self->writer, size, record_bytes, low, error))
-        return FALSE;
-    self->written_low = self->durable_low = low;
-    return TRUE;
-}
-
 /* A segment with room for the group. */
 static gboolean
 writer_make_room(FileChannel *self, const Group *group, GError **error)
@@ -225,9 +178,9 @@ writer_make_room(FileChannel *self, const Group *group, GError **error)
 
     if (log_writer_has_room(&self->writer, group->n_bytes, !has_puts))
         return !has_puts || clock_now_us() < self->space_checked_us + SPACE_CHECK_US ||
-               writer_check_space(self, 0, error);
-    return writer_check_space(self, self->options.segment_size, error) &&
-           writer_roll(self, self->options.segment_size, group->n_bytes, group->low, error);
+               file_channel_check_space(self, 0, error);
+    return file_channel_check_space(self, self->options.segment_size, error) &&
+           file_channel_roll(self, self->options.segment_size, group->n_bytes, group->low, error);
 }
 
 static gboolean
@@ -238,7 +191,7 @@ writer_write(FileChannel *self, const Group *group, GError **error)
         return FALSE;
     if (seq_set_n_ranges(&group->consumed) > 0)
         self->written_low = group->low;
-    if (self->options.sync == FILE_SYNC_ALWAYS && !writer_sync(self, error))
+    if (self->options.sync == FILE_SYNC_ALWAYS && !file_channel_sync(self, error))
         return FALSE;
     if (self->options.sync == FILE_SYNC_NEVER)
         self->durable_low = self->written_low;
@@ -297,12 +250,14 @@ writer_fail(FileChannel *self, Group *group, const GError *error)
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_FAILURES, 1);
     component_report(&self->base.base, REPORT_DISK, NULL, error->message);
     self->wanted_bytes = group->n_bytes;
+    self->written_low = self->durable_low;
     g_mutex_lock(&self->lock);
     writer_take_back(self, group);
     g_mutex_unlock(&self->lock);
     if (self->writer.fd < 0) { /* the segment is closed for ever */
-        if (writer_check_space(self, self->options.segment_size, &second) &&
-            writer_roll(self, self->options.segment_size, group->n_bytes, group->low, &second))
+        if (file_channel_check_space(self, self->options.segment_size, &second) &&
+            file_channel_roll(self, self->options.segment_size, group->n_bytes, group->low,
+                              &second))
             why = NULL;
         else
             why = second;
@@ -310,62 +265,6 @@ writer_fail(FileChannel *self, Group *group, const GError *error)
     if (why != NULL)
         writer_begin_trouble(self, group, why);
     writer_complete(self, group, error);
-}
-
-/* ---- what else there is to do ---- */
-
-/* Segments that are done with, as far as `low`. */
-static void
-writer_purge(FileChannel *self, guint64 low)
-{
-    MetricSet *metrics = self->base.base.part_metrics;
-    SegmentInfo info;
-
-    while (segment_list_first(&self->segments, &info) && info.end_seq <= low &&
-           !(info.number == self->writer.number && self->writer.fd >= 0)) {
-        g_autofree char *name = segment_name(info.number);
-
-        segment_list_remove_first(&self->segments);
-        if (segment_dir_delete(&self->dir, info.number))
-            continue;
-        component_report(&self->base.base, REPORT_DISK, NULL, "a segment cannot be removed");
-    }
-    metric_set(metrics, FILE_CHANNEL_SEGMENTS, segment_list_length(&self->segments));
-    metric_set(metrics, FILE_CHANNEL_DISK_BYTES, segment_list_bytes(&self->segments));
-}
-
-static void
-writer_describe(FileChannel *self, Checkpoint *checkpoint)
-{
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    const LogRange *range = log_ranges_peek(&self->available);
-    SegmentInfo last = { 0 };
-
-    segment_list_last(&self->segments, &last);
-    checkpoint->channel = self->writer.channel;
-    checkpoint->consumed = self->consumption.low;
-    if (range != NULL && range->first == self->consumption.low)
-        checkpoint->from = range->from;
-    checkpoint->end = (LogPosition){ last.number, last.end };
-    checkpoint->next_seq = self->writer.next_seq;
-    checkpoint->n_bytes = self->stored_bytes;
-    seq_set_add_all(&checkpoint->above, &self->consumption.above);
-}
-
-static void
-writer_save_checkpoint(FileChannel *self)
-{
-    g_auto(Checkpoint) checkpoint;
-    g_autoptr(GError) error = NULL;
-
-    checkpoint_init(&checkpoint);
-    writer_describe(self, &checkpoint);
-    self->last_checkpoint_us = clock_now_us();
-    self->checkpoint_is_stale = FALSE;
-    if (checkpoint_save(self->ops, self->dir.fd, &checkpoint, &error))
-        self->durable_low = MAX(self->durable_low, checkpoint.consumed);
-    else
-        component_report(&self->base.base, REPORT_DISK, NULL, error->message);
 }
 
 /* With no lock held. */
@@ -378,15 +277,15 @@ writer_keep_house(FileChannel *self)
 
     if (self->options.sync == FILE_SYNC_INTERVAL &&
         now_us >= clock_after_us(self->last_sync_us, self->options.sync_interval_us) &&
-        !writer_sync(self, &error)) {
+        !file_channel_sync(self, &error)) {
         group_init(&nothing);
         writer_fail(self, &nothing, error);
         group_clear(&nothing);
         return;
     }
     if (self->checkpoint_is_stale && now_us >= self->last_checkpoint_us + CHECKPOINT_US)
-        writer_save_checkpoint(self);
-    writer_purge(self, self->durable_low);
+        file_channel_save_checkpoint(self);
+    file_channel_purge(self, self->durable_low);
 }
 
 /* ---- turns: called and left with the lock held ---- */
@@ -428,9 +327,9 @@ writer_make_space(FileChannel *self, guint64 low)
         return;
     /* Not even a small one: then a crash may tell of losses that are none, but space that is never
      * given back would be worse. */
-    if (!writer_roll(self, SEGMENT_MIN_SIZE, 0, low, NULL))
+    if (!file_channel_roll(self, SEGMENT_MIN_SIZE, 0, low, NULL))
         self->durable_low = low;
-    writer_purge(self, self->durable_low);
+    file_channel_purge(self, self->durable_low);
 }
 
 /* The disk has failed; perhaps it works now. */
@@ -445,10 +344,11 @@ writer_retry(FileChannel *self)
     if (self->trouble == trouble_space)
         writer_make_space(self, low);
     if (log_writer_has_room(&self->writer, self->wanted_bytes, FALSE))
-        works = writer_check_space(self, 0, &error);
+        works = file_channel_check_space(self, 0, &error);
     else
-        works = writer_check_space(self, self->options.segment_size, &error) &&
-                writer_roll(self, self->options.segment_size, self->wanted_bytes, low, &error);
+        works =
+            file_channel_check_space(self, self->options.segment_size, &error) &&
+            file_channel_roll(self, self->options.segment_size, self->wanted_bytes, low, &error);
     if (works)
         writer_end_trouble(self);
     g_mutex_lock(&self->lock);
@@ -465,10 +365,10 @@ writer_finish(FileChannel *self)
 {
     g_autoptr(GError) error = NULL;
 
-    if (self->options.sync != FILE_SYNC_NEVER && !writer_sync(self, &error))
+    if (self->options.sync != FILE_SYNC_NEVER && !file_channel_sync(self, &error))
         component_report(&self->base.base, REPORT_DISK, NULL, error->message);
-    writer_save_checkpoint(self);
-    writer_purge(self, self->durable_low);
+    file_channel_save_checkpoint(self);
+    file_channel_purge(self, self->durable_low);
     log_writer_clear(&self->writer);
 }
 
@@ -477,8 +377,8 @@ file_channel_write(gpointer data)
 {
     FileChannel *self = data;
 
-    writer_save_checkpoint(self);
-    writer_purge(self, self->durable_low);
+    file_channel_save_checkpoint(self);
+    file_channel_purge(self, self->durable_low);
     g_mutex_lock(&self->lock);
     while (writer_wait(self)) {
         if (self->trouble != NULL)

@@ -143,6 +143,7 @@ log_writer_fail(LogWriter *self, const char *what, GError **error)
     g_autofree char *name = segment_name(self->number);
 
     log_writer_shut(self);
+    self->offset = self->synced;
     file_error_set(error, number, what, name);
     g_prefix_error(error, "directory '%s': ", self->dir->path);
     return FALSE;
