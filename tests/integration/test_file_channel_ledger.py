@@ -1,7 +1,7 @@
 """test_file_channel_ledger.py - a ledger of what was acknowledged, kept by producers, against what has arrived, while agents
 are killed and frozen and disks are full: all of it is there, nothing else is, and what came twice is counted.
 
-LEDGER_ROUNDS=100 runs as many rounds of kills (default 12).
+LEDGER_ROUNDS=100 runs as many rounds of kills, of stops and starts (default 12).
 """
 import collections
 import contextlib
@@ -63,16 +63,17 @@ class Producer(threading.Thread):
 
 
 class Story:
-    """An agent whose folder outlives it, two producers, and a far end."""
+    """An agent whose folder outlives it, two producers, and a far end: a process of ours, or the agent of another story."""
 
-    def __init__(self, folder, **channel):
+    def __init__(self, folder, far=None, **channel):
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.port = free_port()
-        self.far = FarEnd(folder / "arrived")
+        self.address = f"127.0.0.1:{self.port}"
+        self.far = far or FarEnd(folder / "arrived")
         self.config = {
             "agent": {"http": "127.0.0.1:0" if is_built_with("libsoup") else "off"},
-            "sources": {"apps": {"type": "thrift", "listen": f"127.0.0.1:{self.port}", "channels": ["spool"]}},
+            "sources": {"apps": {"type": "thrift", "listen": self.address, "channels": ["spool"]}},
             "channels": {"spool": {"type": "file", "directory": "spool", "segment-size": "256KiB", "reserve": "0B",
                                    "put-timeout": "1s", **channel}},
             "sinks": {"out": {"type": "thrift", "channel": "spool", "hosts": [self.far.address], **QUICK}},
@@ -86,12 +87,13 @@ class Story:
     def acknowledged(self):
         return set().union(*(producer.acknowledged for producer in self.producers))
 
-    def assert_ledger(self):
+    def assert_ledger(self, far=None):
+        far = far or self.far
         for producer in self.producers:
             producer.finish()
         acknowledged = self.acknowledged()
-        wait_until(lambda: acknowledged <= set(self.far.bodies), "everything acknowledged has arrived")
-        arrived = collections.Counter(self.far.bodies)
+        wait_until(lambda: acknowledged <= set(far.bodies), "everything acknowledged has arrived")
+        arrived = collections.Counter(far.bodies)
         assert set(arrived) <= set().union(*(producer.sent for producer in self.producers))
         print(f"{len(acknowledged)} acknowledged, {len(arrived)} arrived, {sum(arrived.values()) - len(arrived)} twice")
 
@@ -109,8 +111,8 @@ class Story:
 def story(tmp_path):
     stories = []
 
-    def make(folder=tmp_path / "story", **channel):
-        stories.append(Story(folder, **channel))
+    def make(name="story", far=None, **channel):
+        stories.append(Story(tmp_path / name, far, **channel))
         return stories[-1]
 
     yield make
@@ -166,6 +168,26 @@ def test_a_clean_stop_delivers_nothing_twice(story):
     once = [name for name in told.acknowledged() if arrived[name] == 1]
     # What a producer sends again, because its connection ended before the answer, is no fault of the channel.
     assert len(once) >= len(told.acknowledged()) - 3 * 2 * 30
+
+
+def test_two_agents_that_are_stopped_and_started_again_and_again_hang_never_and_lose_nothing(story):
+    second = story("second")
+    first = story("first", second)
+    for told in (first, second):
+        told.start()
+    for producer in first.producers:
+        producer.start()
+
+    for _ in range(ROUNDS):
+        told = random.choice([first, second])
+        time.sleep(random.uniform(0, 0.05))
+        told.agent.stop()
+        told.start()
+
+    first.assert_ledger(second.far)
+    for told in (first, second):
+        told.agent.stop()
+        assert not told.agent.log("files are damaged")
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ run_with_crashes(guint seed, CrashKind kind, guint n_actions, const char *option
 
     g_assert_cmpuint(crash.n_checked, >, n_actions / 2);
     channel_world_check(world, world->directory, "at the end");
+    g_test_message("%u moments", crash.n_checked);
     crash_disk_stop();
 }
 
