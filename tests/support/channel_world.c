@@ -79,7 +79,7 @@ wait_ticket_done(Ticket *ticket)
 }
 
 static gboolean
-put_and_wait(Channel *channel, Batch *batch)
+put_and_wait(Channel *channel, Batch *batch, gboolean even_for_room)
 {
     WaitTicket ticket = { .ticket = { .done = wait_ticket_done } };
     PutResult result = channel_put(channel, batch, &ticket.ticket, NULL);
@@ -88,6 +88,8 @@ put_and_wait(Channel *channel, Batch *batch)
 
     if (result != PUT_PENDING)
         return result == PUT_DONE;
+    if (!even_for_room && channel_put_cancel(channel, &ticket.ticket))
+        return FALSE;
     g_mutex_lock(&ticket.lock);
     while (!ticket.is_done)
         g_assert_true(g_cond_wait_until(&ticket.changed, &ticket.lock, deadline_us));
@@ -179,7 +181,7 @@ channel_world_put(ChannelWorld *self, guint count)
     g_byte_array_set_size(self->leased, first + count);
     memset(self->states->data + first, EVENT_ASKED, count);
     memset(self->leased->data + first, 0, count);
-    if (!put_and_wait(self->channel, batch))
+    if (!put_and_wait(self->channel, batch, FALSE))
         return FALSE;
     memset(self->states->data + first, EVENT_ACKNOWLEDGED, count);
     return TRUE;
@@ -365,7 +367,7 @@ channel_world_check(const ChannelWorld *self, const char *directory, const char 
         g_error("seed %u, %s: losses are told of that are none", self->seed, what);
     numbers = drain(channel, clock_now_us());
     check_drained(self, numbers, what);
-    if (!put_and_wait(channel, late))
+    if (!put_and_wait(channel, late, TRUE))
         g_error("seed %u, %s: nothing can be put any more", self->seed, what);
     test_part_free(&channel->base);
     channel = open_channel(directory, self->options, NULL, &error);

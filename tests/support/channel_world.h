@@ -39,7 +39,7 @@ void channel_world_act(ChannelWorld *self);
 gboolean channel_world_open(ChannelWorld *self, GError **error);
 void channel_world_close(ChannelWorld *self);
 
-/* Puts count events more. FALSE if they were not acknowledged. */
+/* Puts count events more. FALSE if they were not acknowledged, or there is no room. */
 gboolean channel_world_put(ChannelWorld *self, guint count);
 /* Takes and commits everything, waiting no longer than the deadline: "0 1 2". */
 char *channel_world_drain(ChannelWorld *self, gint64 deadline_us);

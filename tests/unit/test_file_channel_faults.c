@@ -204,6 +204,33 @@ test_a_put_larger_than_a_segment_gets_one_of_its_own(void)
     world_end(world);
 }
 
+/* One lease is kept, and everything else is delivered: segments cannot go. */
+static void
+test_a_lease_that_is_kept_does_not_fill_the_disk(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "byte-capacity: 128KiB\n");
+    TakeLimits limits = { .max_events = 1, .max_bytes = G_MAXSIZE };
+    FileChannel *channel = (FileChannel *) world->channel;
+    Lease *kept;
+    guint n_puts = 0;
+
+    g_assert_true(channel_world_put(world, 1));
+    kept = channel_take(world->channel, &limits, clock_now_us());
+    for (; channel->disk_bytes <= 288 * 1024; n_puts++) {
+        g_autofree char *drained = NULL;
+
+        g_assert_true(channel_world_put(world, 5));
+        drained = channel_world_drain(world, clock_now_us());
+        g_assert_cmpuint(n_puts, <, 1000);
+    }
+    g_assert_false(channel_world_put(world, 1));
+
+    lease_commit(kept, 1);
+    lease_rollback(kept);
+    put_until_taken(world);
+    world_end(world);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -221,5 +248,7 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
     g_test_add_func("/file-channel/faults/large",
                     test_a_put_larger_than_a_segment_gets_one_of_its_own);
+    g_test_add_func("/file-channel/faults/kept-lease",
+                    test_a_lease_that_is_kept_does_not_fill_the_disk);
     return g_test_run();
 }

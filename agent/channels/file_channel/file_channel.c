@@ -20,8 +20,8 @@ const OptionSpec file_channel_options[] = {
       OPTION_AT(SIZE, FileChannel, base.byte_capacity),
       .fallback = "10GiB",
       .min = 4096,
-      .help = "Bytes that the events may take on the disk at the most. Up to one segment more is "
-              "used for what has been delivered already and for room in reserve." },
+      .help = "Bytes that the events may take on the disk at the most. The files may take a "
+              "quarter and three segments more, for what is delivered but not yet removed." },
     { .name = "segment-size",
       OPTION_AT(SIZE, FileChannel, options.segment_size),
       .fallback = "128MiB",
@@ -217,6 +217,7 @@ file_channel_open(Component *component, GError **error)
     self->is_open = TRUE;
     self->last_sync_us = clock_now_us();
     channel_show_capacity(&self->base);
+    file_channel_measure(self);
     file_channel_show(self);
     self->thread = g_thread_new(component->name, file_channel_write, self);
     return TRUE;

@@ -65,6 +65,7 @@ typedef struct {
     guint64 reserved_bytes;
     guint64 stored_events; /* in the log and not consumed */
     guint64 stored_bytes;
+    guint64 disk_bytes; /* of all segments, what is consumed included */
     LogRanges available;
     TakeStock stock; /* of available */
     TakeWaiters waiters;
@@ -97,6 +98,8 @@ extern const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1];
 
 /* ---- with the lock held ---- */
 
+/* What segments take has changed. */
+void file_channel_measure(FileChannel *self);
 /* Tickets that now have room go to the writer. Ends every change that could give room. */
 void file_channel_admit_pending(FileChannel *self);
 void file_channel_show(FileChannel *self); /* gauges, and consumers that wait */

@@ -50,21 +50,31 @@ file_channel_roll(FileChannel *self, guint64 size, guint64 record_bytes, guint64
     return TRUE;
 }
 
+/* Whether the first segment is done with. */
+static gboolean
+file_channel_may_remove(FileChannel *self, guint64 low, SegmentInfo *ret_info)
+{
+    return segment_list_first(&self->segments, ret_info) && ret_info->end_seq <= low &&
+           !(ret_info->number == self->writer.number && self->writer.fd >= 0);
+}
+
 void
 file_channel_purge(FileChannel *self, guint64 low)
 {
-    MetricSet *metrics = self->base.base.part_metrics;
     SegmentInfo info;
 
-    while (segment_list_first(&self->segments, &info) && info.end_seq <= low &&
-           !(info.number == self->writer.number && self->writer.fd >= 0)) {
+    if (!file_channel_may_remove(self, low, &info))
+        return;
+    do {
         segment_list_remove_first(&self->segments);
-        if (segment_dir_delete(&self->dir, info.number))
-            continue;
-        component_report(&self->base.base, REPORT_DISK, NULL, "a segment cannot be removed");
-    }
-    metric_set(metrics, FILE_CHANNEL_SEGMENTS, segment_list_length(&self->segments));
-    metric_set(metrics, FILE_CHANNEL_DISK_BYTES, segment_list_bytes(&self->segments));
+        if (!segment_dir_delete(&self->dir, info.number))
+            component_report(&self->base.base, REPORT_DISK, NULL, "a segment cannot be removed");
+    } while (file_channel_may_remove(self, low, &info));
+    g_mutex_lock(&self->lock);
+    file_channel_measure(self);
+    file_channel_admit_pending(self);
+    file_channel_show(self);
+    g_mutex_unlock(&self->lock);
 }
 
 static void

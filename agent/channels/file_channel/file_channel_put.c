@@ -11,10 +11,21 @@ put_charge(const LogPut *put)
 
 /* ---- with the lock held ---- */
 
+/* Segments are removed in their order, so that one lease that is kept for long keeps all that come
+ * behind it. That too has a bound; it leaves room for one segment that is being consumed, one that
+ * is being filled, and what the log itself takes. */
+static gboolean
+file_channel_has_disk(const FileChannel *self)
+{
+    return self->disk_bytes <=
+           self->base.byte_capacity + self->base.byte_capacity / 4 + 2 * self->options.segment_size;
+}
+
 static gboolean
 file_channel_has_room(const FileChannel *self, const LogPut *put)
 {
-    return self->stored_events + self->reserved_events + put->header.count <= self->base.capacity &&
+    return file_channel_has_disk(self) &&
+           self->stored_events + self->reserved_events + put->header.count <= self->base.capacity &&
            self->stored_bytes + self->reserved_bytes + put_charge(put) <= self->base.byte_capacity;
 }
 
@@ -44,6 +55,15 @@ file_channel_admit_pending(FileChannel *self)
         g_queue_unlink(&self->pending, &ticket->link);
         file_channel_admit(self, ticket->data);
     }
+}
+
+void
+file_channel_measure(FileChannel *self)
+{
+    self->disk_bytes = segment_list_bytes(&self->segments);
+    metric_set(self->base.base.part_metrics, FILE_CHANNEL_DISK_BYTES, self->disk_bytes);
+    metric_set(self->base.base.part_metrics, FILE_CHANNEL_SEGMENTS,
+               segment_list_length(&self->segments));
 }
 
 void

@@ -128,6 +128,7 @@ writer_publish(FileChannel *self, const Group *group)
 {
     for (const GList *link = group->puts.head; link != NULL; link = link->next)
         writer_publish_run(self, ((const LogPut *) link->data)->run);
+    file_channel_measure(self);
     self->reserved_events -= group->n_events;
     self->reserved_bytes -= group->n_charged;
     self->stored_events += group->n_events;

@@ -6,6 +6,7 @@ segment_list_init(SegmentList *self)
 {
     g_mutex_init(&self->lock);
     self->infos = g_array_new(FALSE, FALSE, sizeof(SegmentInfo));
+    self->n_bytes = 0;
 }
 
 void
@@ -33,11 +34,8 @@ guint64
 segment_list_bytes(SegmentList *self)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    guint64 bytes = 0;
 
-    for (guint i = 0; i < self->infos->len; i++)
-        bytes += info_at(self, i)->end;
-    return bytes;
+    return self->n_bytes;
 }
 
 void
@@ -46,6 +44,7 @@ segment_list_add(SegmentList *self, const SegmentInfo *info)
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
     g_array_append_val(self->infos, *info);
+    self->n_bytes += info->end;
 }
 
 void
@@ -54,6 +53,7 @@ segment_list_grow(SegmentList *self, guint64 end, guint64 end_seq)
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
     SegmentInfo *last = info_at(self, self->infos->len - 1);
 
+    self->n_bytes += end - last->end;
     last->end = end;
     last->end_seq = end_seq;
 }
@@ -101,6 +101,7 @@ segment_list_remove_first(SegmentList *self)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
+    self->n_bytes -= info_at(self, 0)->end;
     g_array_remove_index(self->infos, 0);
 }
 

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     GMutex lock;
     GArray *infos; /* SegmentInfo, rising */
+    guint64 n_bytes;
 } SegmentList;
 
 void segment_list_init(SegmentList *self);
