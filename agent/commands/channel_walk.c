@@ -156,8 +156,7 @@ note_consumed(ChannelWalk *self, const Record *record)
 
         record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
                           &range.bytes);
-        if (range.first < range.end)
-            consumption_add(&self->consumption, range);
+        consumption_add(&self->consumption, range);
     }
 }
 

@@ -100,7 +100,8 @@ from_bytes(guint8 *data, gsize length, Checkpoint *self)
             return "its ranges make no sense";
         seq_set_add(&self->above, range, NULL);
     }
-    return self->consumed > self->next_seq ? "its numbers make no sense" : NULL;
+    return self->consumed > self->next_seq || self->next_seq > SEQ_MAX ? "its numbers make no sense"
+                                                                       : NULL;
 }
 
 /* ---- files ---- */

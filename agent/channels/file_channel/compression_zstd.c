@@ -23,8 +23,12 @@ record_compress(ByteSpan payload, gsize *ret_length)
 guint8 *
 record_expand(ByteSpan payload, gsize raw_length)
 {
-    g_autofree guint8 *out = g_malloc(raw_length);
+    g_autofree guint8 *out = NULL;
 
+    /* Memory is for what the frame holds, not for what a header claims. */
+    if (ZSTD_getFrameContentSize(payload.data, payload.length) != raw_length)
+        return NULL;
+    out = g_malloc(raw_length);
     if (ZSTD_decompress(out, raw_length, payload.data, payload.length) != raw_length)
         return NULL;
     return g_steal_pointer(&out);

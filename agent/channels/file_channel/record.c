@@ -3,6 +3,7 @@
 
 #include "agent/channels/file_channel/crc32c.h"
 #include "agent/channels/file_channel/little_endian.h"
+#include "agent/channels/file_channel/seq_set.h"
 
 guint32
 record_payload_crc(ByteSpan payload)
@@ -49,7 +50,7 @@ static gboolean
 record_header_is_sane(const RecordHeader *self, const guint8 *data, guint32 salt)
 {
     if (self->salt != salt || self->count == 0 || data[10] != 0 || data[11] != 0 ||
-        get_u32(data + 44) != 0 || self->seq > G_MAXUINT64 - self->count)
+        get_u32(data + 44) != 0 || self->seq > SEQ_MAX - self->count)
         return FALSE;
     if (self->compression == RECORD_PLAIN && self->length != self->raw_length)
         return FALSE;
@@ -59,6 +60,20 @@ record_header_is_sane(const RecordHeader *self, const guint8 *data, guint32 salt
     return self->type == RECORD_EVENTS && self->raw_length >= self->count &&
            (self->compression == RECORD_PLAIN ||
             (self->compression == RECORD_ZSTD && self->raw_length <= RECORD_MAX_COMPRESSED_RAW));
+}
+
+/* A checksum is no proof of sense. */
+static gboolean
+ranges_are_sane(const guint8 *payload, guint32 count)
+{
+    for (guint32 i = 0; i < count; i++) {
+        guint64 first, end, bytes;
+
+        record_range_read(payload + (gsize) i * RECORD_RANGE_SIZE, &first, &end, &bytes);
+        if (first >= end || end > SEQ_MAX)
+            return FALSE;
+    }
+    return TRUE;
 }
 
 RecordState
@@ -83,7 +98,12 @@ record_read(ByteSpan data, guint32 salt, RecordHeader *ret_header, guint64 *ret_
     }
     crc = crc32c(0, data.data + RECORD_HEADER_SIZE, ret_header->length);
     crc = crc32c(crc, data.data + 4, RECORD_HEADER_SIZE - 4);
-    return crc == ret_header->crc ? RECORD_GOOD : RECORD_BAD;
+    if (crc != ret_header->crc)
+        return RECORD_BAD;
+    if (ret_header->type == RECORD_CONSUMED &&
+        !ranges_are_sane(data.data + RECORD_HEADER_SIZE, ret_header->count))
+        return RECORD_BAD;
+    return RECORD_GOOD;
 }
 
 void

@@ -72,7 +72,8 @@ void record_header_write(RecordHeader *self, guint32 payload_crc, guint8 out[REC
  * it is RECORD_SHORT. */
 RecordState record_read(ByteSpan data, guint32 salt, RecordHeader *ret_header, guint64 *ret_wanted);
 
-/* One range of a consumed record. */
+/* One range of a consumed record; those of a good record are not empty and end at SEQ_MAX at the
+ * most. */
 void record_range_write(guint64 first, guint64 end, guint64 bytes, guint8 out[RECORD_RANGE_SIZE]);
 void record_range_read(const guint8 *data, guint64 *ret_first, guint64 *ret_end,
                        guint64 *ret_bytes);

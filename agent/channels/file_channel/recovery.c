@@ -96,8 +96,7 @@ scan_consumed(SegmentScan *self, const Record *record)
 
         record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
                           &range.bytes);
-        if (range.first < range.end)
-            recovery->consumed_bytes += consumption_add(&recovery->log->consumption, range);
+        recovery->consumed_bytes += consumption_add(&recovery->log->consumption, range);
     }
     consumption_raise(&recovery->log->consumption, record->header.seq);
 }

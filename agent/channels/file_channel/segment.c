@@ -3,6 +3,7 @@
 
 #include "agent/channels/file_channel/crc32c.h"
 #include "agent/channels/file_channel/little_endian.h"
+#include "agent/channels/file_channel/seq_set.h"
 
 #define MAGIC "LEATSEG\n"
 #define HEAD_USED 96
@@ -63,7 +64,10 @@ read_copy(const guint8 *data, SegmentHead *ret_head)
     };
     if (ret_head->version != SEGMENT_VERSION)
         return SEGMENT_HEAD_VERSION;
-    return get_u32(data + 16) == SEGMENT_HEAD_SIZE ? SEGMENT_HEAD_GOOD : SEGMENT_HEAD_BAD;
+    if (get_u32(data + 16) != SEGMENT_HEAD_SIZE || ret_head->first_seq > SEQ_MAX ||
+        ret_head->consumed > ret_head->first_seq)
+        return SEGMENT_HEAD_BAD;
+    return SEGMENT_HEAD_GOOD;
 }
 
 SegmentHeadState

@@ -3,6 +3,10 @@
 
 #include <glib.h>
 
+/* No event has a higher number: where one stands in a file, the file is wrong. What is added to it
+ * does not overflow. */
+#define SEQ_MAX ((guint64) 1 << 62)
+
 /* first .. end, without end. bytes is what the events of the range were charged. */
 typedef struct {
     guint64 first;
