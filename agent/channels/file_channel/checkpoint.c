@@ -166,7 +166,7 @@ checkpoint_save(const FileOps *ops, int folder, const Checkpoint *self, GError *
     int number;
 
     if (fd < 0) {
-        file_error_set(error, errno, "create", CHECKPOINT_TEMPORARY);
+        file_ops_set_error(error, errno, "create", CHECKPOINT_TEMPORARY);
         return FALSE;
     }
     saved = save_to(ops, fd, self);
@@ -174,12 +174,12 @@ checkpoint_save(const FileOps *ops, int folder, const Checkpoint *self, GError *
     ops->close(fd);
     if (!saved) {
         ops->unlink(folder, CHECKPOINT_TEMPORARY);
-        file_error_set(error, number, "write", CHECKPOINT_TEMPORARY);
+        file_ops_set_error(error, number, "write", CHECKPOINT_TEMPORARY);
         return FALSE;
     }
     if (ops->rename(folder, CHECKPOINT_TEMPORARY, CHECKPOINT_NAME) != 0 ||
         ops->fsync(folder) != 0) {
-        file_error_set(error, errno, "put in place", CHECKPOINT_NAME);
+        file_ops_set_error(error, errno, "put in place", CHECKPOINT_NAME);
         return FALSE;
     }
     return TRUE;

@@ -80,7 +80,7 @@ const FileOps file_ops_system = {
 };
 
 void
-file_error_set(GError **error, int number, const char *what, const char *name)
+file_ops_set_error(GError **error, int number, const char *what, const char *name)
 {
     gboolean is_full = number == ENOSPC || number == EDQUOT;
 

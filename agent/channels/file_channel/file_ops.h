@@ -36,7 +36,7 @@ typedef enum {
 } FileChannelError;
 
 /* Error with errno's text: "cannot WHAT NAME: ...". */
-void file_error_set(GError **error, int number, const char *what, const char *name);
+void file_ops_set_error(GError **error, int number, const char *what, const char *name);
 
 /* All of it, over interruptions and short writes; parts are changed. FALSE with errno. */
 gboolean file_write_all(const FileOps *ops, int fd, struct iovec *parts, guint n_parts,

@@ -81,7 +81,7 @@ log_reader_seek(LogReader *self, const SegmentInfo *info, guint64 offset, GError
         if (self->fd < 0) {
             g_autofree char *name = segment_name(info->number);
 
-            file_error_set(error, errno, "open", name);
+            file_ops_set_error(error, errno, "open", name);
             return FALSE;
         }
         self->reader = segment_reader_new(self->dir->ops, self->fd, info->salt, info->end);

@@ -144,7 +144,7 @@ log_writer_fail(LogWriter *self, const char *what, GError **error)
 
     log_writer_shut(self);
     self->offset = self->synced;
-    file_error_set(error, number, what, name);
+    file_ops_set_error(error, number, what, name);
     g_prefix_error(error, "directory '%s': ", self->dir->path);
     return FALSE;
 }

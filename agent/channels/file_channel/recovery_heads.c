@@ -78,7 +78,7 @@ read_entry(const SegmentDir *dir, guint64 number, HeadEntry *ret_entry, GError *
     if (!read) {
         g_autofree char *name = segment_name(number);
 
-        file_error_set(error, saved, "read", name);
+        file_ops_set_error(error, saved, "read", name);
         return FALSE;
     }
     if (ret_entry->state == SEGMENT_HEAD_GOOD && ret_entry->head.number != number)

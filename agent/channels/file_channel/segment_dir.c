@@ -191,7 +191,7 @@ segment_dir_create(const SegmentDir *self, const SegmentHead *head, GError **err
         self->ops->close(fd);
         self->ops->unlink(self->fd, name);
     }
-    file_error_set(error, number, "create", name);
+    file_ops_set_error(error, number, "create", name);
     g_prefix_error(error, "directory '%s': ", self->path);
     return -1;
 }
@@ -214,12 +214,12 @@ segment_dir_cut(const SegmentDir *self, guint64 number, guint64 end, GError **er
     gboolean cut;
 
     if (fd < 0) {
-        file_error_set(error, errno, "open", name);
+        file_ops_set_error(error, errno, "open", name);
         return FALSE;
     }
     cut = self->ops->truncate(fd, (off_t) end) == 0 && file_sync(self->ops, fd);
     if (!cut)
-        file_error_set(error, errno, "cut", name);
+        file_ops_set_error(error, errno, "cut", name);
     self->ops->close(fd);
     return cut;
 }
@@ -232,7 +232,7 @@ segment_dir_keep_damaged(const SegmentDir *self, guint64 number, GError **error)
 
     if (self->ops->link(self->fd, name, kept) == 0 || errno == EEXIST)
         return TRUE;
-    file_error_set(error, errno, "keep the damaged", name);
+    file_ops_set_error(error, errno, "keep the damaged", name);
     return FALSE;
 }
 
@@ -244,6 +244,6 @@ segment_dir_set_aside(const SegmentDir *self, guint64 number, GError **error)
 
     if (self->ops->rename(self->fd, name, kept) == 0)
         return TRUE;
-    file_error_set(error, errno, "set aside", name);
+    file_ops_set_error(error, errno, "set aside", name);
     return FALSE;
 }
