@@ -150,6 +150,8 @@ agent_route_connect(AgentRoute *self)
 {
     self->source->processor = channel_processor_new(
         self->interceptors, self->selector, self->channels, self->n_required, &self->source->base);
+    channel_processor_set_intercept_timeout(self->source->processor,
+                                            self->source->intercept_timeout_us);
 }
 
 void

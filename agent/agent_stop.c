@@ -38,6 +38,31 @@ count_feeder(Ending *self, const Sink *sink, gint change)
         g_hash_table_insert(self->feeders, sink->dead_letter, GINT_TO_POINTER(n_feeders + change));
 }
 
+static SinkRunner *
+runner_at(const Ending *self, const GArray *indexes, guint i)
+{
+    return g_ptr_array_index(self->runners, g_array_index(indexes, guint, i));
+}
+
+static void
+wait_for_all(const Ending *self, const GArray *indexes, gint64 deadline_us)
+{
+    for (guint i = 0; i < indexes->len; i++)
+        sink_runner_wait(runner_at(self, indexes, i), deadline_us);
+}
+
+/* At half the time whatever hangs is left for what works. */
+static void
+wait_for_drain(const Ending *self, const GArray *indexes, gint64 deadline_us)
+{
+    gint64 begin_us = clock_now_us();
+
+    wait_for_all(self, indexes, begin_us + (deadline_us - begin_us) / 2);
+    for (guint i = 0; i < indexes->len; i++)
+        sink_runner_reroute(runner_at(self, indexes, i), begin_us);
+    wait_for_all(self, indexes, deadline_us);
+}
+
 /* FALSE when all sinks have been told. */
 static gboolean
 finish_unfed_sinks(Ending *self, gint64 deadline_us)
@@ -53,12 +78,9 @@ finish_unfed_sinks(Ending *self, gint64 deadline_us)
         g_array_append_val(now, i);
         sink_runner_finish(g_ptr_array_index(self->runners, i), !channel_is_durable(sink->channel));
     }
-    for (guint i = 0; i < now->len; i++) {
-        guint index = g_array_index(now, guint, i);
-
-        sink_runner_wait(g_ptr_array_index(self->runners, index), deadline_us);
-        count_feeder(self, g_ptr_array_index(self->sinks, index), -1);
-    }
+    wait_for_drain(self, now, deadline_us);
+    for (guint i = 0; i < now->len; i++)
+        count_feeder(self, g_ptr_array_index(self->sinks, g_array_index(now, guint, i)), -1);
     return now->len > 0;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
 static const FlumeKind flume_kinds[] = {
     { channel_metrics, "CHANNEL", (const char *const[]){ NULL } },
     { sink_metrics, "SINK", (const char *const[]){ "ChannelReadFail", NULL } },
-    { source_metrics, "SOURCE", (const char *const[]){ "GenericProcessingFail", NULL } },
+    { source_metrics, "SOURCE", (const char *const[]){ NULL } },
 };
 
 static void

@@ -64,6 +64,8 @@ libagent_a_SOURCES = \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \
+	%D%/channels/memory_rest.c \
+	%D%/channels/memory_rest.h \
 	%D%/commands/channel.c \
 	%D%/commands/channel.h \
 	%D%/commands/channel_cat.c \
@@ -106,6 +108,8 @@ libagent_a_SOURCES = \
 	%D%/core/dead_letter.h \
 	%D%/core/event_edit.c \
 	%D%/core/event_edit.h \
+	%D%/core/intercept_watch.c \
+	%D%/core/intercept_watch.h \
 	%D%/core/interceptor.h \
 	%D%/core/interceptor_chain.c \
 	%D%/core/interceptor_chain.h \
@@ -141,11 +145,11 @@ libagent_a_SOURCES = \
 	%D%/http_server.h \
 	%D%/http_service.c \
 	%D%/http_service.h \
+	%D%/interceptors/event_search.c \
+	%D%/interceptors/event_search.h \
 	%D%/interceptors/host_interceptor.c \
 	%D%/interceptors/regex_extractor_interceptor.c \
 	%D%/interceptors/regex_filter_interceptor.c \
-	%D%/interceptors/regex_search.c \
-	%D%/interceptors/regex_search.h \
 	%D%/interceptors/remove_header_interceptor.c \
 	%D%/interceptors/replacement.c \
 	%D%/interceptors/replacement.h \

@@ -1,4 +1,5 @@
-/* batch.c - batches: one allocation for what is ours, or a buffer that is kept as it came. */
+/* batch.c - batches: one allocation for what is ours, or a buffer that is kept as it came, with
+ * what is ours behind it where there is room. */
 #include "base/batch.h"
 
 #include <glib.h>
@@ -29,13 +30,40 @@ batch_allocated_for(guint n_events, gsize n_bytes, gsize buffer_capacity)
 static Batch *
 batch_alloc(guint n_events, gsize n_bytes)
 {
-    Batch *self = g_malloc(head_size(n_events) + n_bytes);
+    Batch *self = g_try_malloc(head_size(n_events) + n_bytes);
 
+    if (self == NULL)
+        return NULL;
+    *self = (Batch){
+        .n_events = n_events,
+        .allocated = batch_allocated_for(n_events, n_bytes, 0),
+        .bytes = (const guint8 *) self + head_size(n_events),
+    };
     g_atomic_ref_count_init(&self->refs);
-    self->n_events = n_events;
-    self->allocated = batch_allocated_for(n_events, n_bytes, 0);
-    self->bytes = (const guint8 *) self + head_size(n_events);
-    self->buffer = NULL;
+    return self;
+}
+
+/* For the events that end at used in a buffer. One that came over the network mostly has room for
+ * this behind them; memory of its own, freed by another thread, would cost more than the copy. */
+static Batch *
+batch_alloc_beside(const Buffer *buffer, gsize used, guint n_events)
+{
+    gsize at = (used + G_ALIGNOF(Batch) - 1) / G_ALIGNOF(Batch) * G_ALIGNOF(Batch);
+    Batch *self;
+
+    if (at + head_size(n_events) > buffer->capacity) {
+        self = batch_alloc(n_events, 0);
+        if (self != NULL)
+            self->allocated = batch_allocated_for(n_events, used, buffer->capacity);
+        return self;
+    }
+    self = (Batch *) (gpointer) (buffer->data + at);
+    *self = (Batch){
+        .n_events = n_events,
+        .allocated = memory_taken(sizeof(Buffer)) + memory_taken(buffer->capacity),
+        .in_buffer = TRUE,
+    };
+    g_atomic_ref_count_init(&self->refs);
     return self;
 }
 
@@ -52,6 +80,8 @@ batch_new_copy(const guint8 *bytes, const guint32 *offsets, guint n_events)
     gsize n_bytes = offsets[n_events] - first;
     Batch *self = batch_alloc(n_events, n_bytes);
 
+    if (self == NULL)
+        return NULL;
     for (guint i = 0; i <= n_events; i++)
         self->offsets[i] = offsets[i] - first;
     if (n_bytes > 0)
@@ -69,9 +99,10 @@ batch_new_from_buffer(Buffer *buffer, const guint32 *offsets, guint n_events)
     if (used < owned->capacity / 2)
         return batch_new_copy(owned->data, offsets, n_events);
 
-    self = batch_alloc(n_events, 0);
+    self = batch_alloc_beside(owned, offsets[n_events], n_events);
+    if (self == NULL)
+        return NULL;
     memcpy(self->offsets, offsets, ((gsize) n_events + 1) * sizeof(guint32));
-    self->allocated = batch_allocated_for(n_events, used, owned->capacity);
     self->bytes = owned->data;
     self->buffer = g_steal_pointer(&owned);
     return self;
@@ -85,6 +116,8 @@ batch_new_single(const EventHeader *headers, guint n_headers, ByteSpan body)
 
     g_assert(size <= G_MAXUINT32);
     self = batch_alloc(1, size);
+    if (self == NULL)
+        return NULL;
     self->offsets[0] = 0;
     self->offsets[1] = (guint32) size;
     event_bytes_write(own_bytes(self), headers, n_headers, body);
@@ -101,10 +134,14 @@ batch_ref(Batch *self)
 void
 batch_unref(Batch *self)
 {
+    Buffer *buffer = self->buffer;
+
     if (!g_atomic_ref_count_dec(&self->refs))
         return;
-    g_clear_pointer(&self->buffer, buffer_release);
-    g_free(self);
+    if (!self->in_buffer)
+        g_free(self);
+    if (buffer != NULL)
+        buffer_release(buffer);
 }
 
 void

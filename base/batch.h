@@ -16,6 +16,7 @@ typedef struct {
     gsize allocated;     /* bytes, offsets included: what channels charge */
     const guint8 *bytes; /* event i stands at bytes + offsets[i] .. offsets[i + 1] */
     Buffer *buffer;      /* owner of bytes, NULL when they follow the offsets */
+    gboolean in_buffer;  /* the batch itself stands behind its bytes */
     guint32 offsets[];   /* n_events + 1 */
 } Batch;
 
@@ -26,7 +27,9 @@ typedef struct {
     guint count;
 } BatchSlice;
 
-/* offsets has n_events + 1 entries, rising, all events canonical. The events are copied out and the
+/* A batch is as large as what came in: each of these returns NULL if there is no memory for it.
+ *
+ * offsets has n_events + 1 entries, rising, all events canonical. The events are copied out and the
  * buffer released if they fill less than half of it. */
 Batch *batch_new_from_buffer(Buffer *buffer /* (transfer full) */, const guint32 *offsets,
                              guint n_events);

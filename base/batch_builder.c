@@ -12,7 +12,10 @@ struct BatchBuilder {
     guint8 *bytes;
     gsize n_bytes;
     gsize capacity;
-    GArray *offsets;      /* guint32, one more than there are events */
+    guint32 *offsets; /* n_events + 1 are in use */
+    guint n_events;
+    guint max_events; /* that offsets has room for */
+    gboolean failed;
     gsize expected_bytes; /* capacity to begin a batch with */
 };
 
@@ -22,9 +25,13 @@ batch_builder_new(gsize expected_bytes, guint expected_events)
     BatchBuilder *self = g_new0(BatchBuilder, 1);
 
     self->expected_bytes = MAX(expected_bytes, 64);
-    self->offsets = g_array_sized_new(FALSE, FALSE, sizeof(guint32), expected_events + 1);
-    g_array_set_size(self->offsets, 1);
-    g_array_index(self->offsets, guint32, 0) = 0;
+    self->max_events = MAX(expected_events, 1);
+    self->offsets = g_try_malloc(((gsize) self->max_events + 1) * sizeof(guint32));
+    if (self->offsets == NULL) {
+        self->max_events = 1;
+        self->offsets = g_new(guint32, 2);
+    }
+    self->offsets[0] = 0;
     return self;
 }
 
@@ -32,14 +39,14 @@ void
 batch_builder_free(BatchBuilder *self)
 {
     g_free(self->bytes);
-    g_array_unref(self->offsets);
+    g_free(self->offsets);
     g_free(self);
 }
 
 guint
 batch_builder_n_events(const BatchBuilder *self)
 {
-    return self->offsets->len - 1;
+    return self->n_events;
 }
 
 gsize
@@ -59,52 +66,83 @@ batch_builder_allocated_with(const BatchBuilder *self, guint n_events, gsize n_b
 {
     gsize total = self->n_bytes + n_bytes;
 
-    return batch_allocated_for(batch_builder_n_events(self) + n_events, total,
-                               total >= KEEP_FROM ? total : 0);
+    return batch_allocated_for(self->n_events + n_events, total, total >= KEEP_FROM ? total : 0);
 }
 
-/* Room for size more bytes, counted as used. */
-static guint8 *
-append_bytes(BatchBuilder *self, gsize size)
-{
-    gsize used = self->n_bytes;
+/* ---- adding ---- */
 
-    g_assert(size <= G_MAXUINT32 - used);
-    if (size > self->capacity - used) {
-        self->capacity = MAX(used + size, MAX(self->capacity * 2, self->expected_bytes));
-        self->bytes = g_realloc(self->bytes, self->capacity);
-    }
-    self->n_bytes += size;
-    return self->bytes + used;
+static gboolean
+has_room_for_bytes(BatchBuilder *self, gsize size)
+{
+    gsize capacity;
+    guint8 *bytes;
+
+    g_assert(size <= G_MAXUINT32 - self->n_bytes);
+    if (size <= self->capacity - self->n_bytes)
+        return TRUE;
+    capacity = MAX(self->n_bytes + size, MAX(self->capacity * 2, self->expected_bytes));
+    bytes = g_try_realloc(self->bytes, capacity);
+    if (bytes == NULL)
+        return FALSE;
+    self->bytes = bytes;
+    self->capacity = capacity;
+    return TRUE;
+}
+
+static gboolean
+has_room_for_events(BatchBuilder *self, guint count)
+{
+    guint64 max_events;
+    guint32 *offsets;
+
+    if (count <= self->max_events - self->n_events)
+        return TRUE;
+    max_events = MAX((guint64) self->n_events + count, (guint64) self->max_events * 2);
+    max_events = MIN(max_events, G_MAXUINT);
+    offsets = g_try_realloc(self->offsets, (max_events + 1) * sizeof(guint32));
+    if (offsets == NULL)
+        return FALSE;
+    self->offsets = offsets;
+    self->max_events = (guint) max_events;
+    return TRUE;
+}
+
+/* FALSE: these are forgotten, and so is all that comes. */
+static gboolean
+has_room(BatchBuilder *self, guint count, gsize size)
+{
+    if (!self->failed)
+        self->failed = !has_room_for_bytes(self, size) || !has_room_for_events(self, count);
+    return !self->failed;
 }
 
 /* shift is added to each end. */
 static void
 append_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count, guint32 shift)
 {
-    guint n_before = self->offsets->len;
     guint32 *out;
 
-    memcpy(append_bytes(self, events.length), events.data, events.length);
-    g_array_set_size(self->offsets, n_before + count);
-    out = &g_array_index(self->offsets, guint32, n_before);
+    if (count == 0 || !has_room(self, count, events.length))
+        return;
+    memcpy(self->bytes + self->n_bytes, events.data, events.length);
+    out = self->offsets + self->n_events + 1;
     for (guint i = 0; i < count; i++)
         out[i] = ends[i] + shift;
+    self->n_bytes += events.length;
+    self->n_events += count;
 }
 
 void
 batch_builder_add_slice(BatchBuilder *self, const Batch *batch, guint first, guint count)
 {
-    if (count > 0)
-        append_encoded(self, batch_span(batch, first, count), batch->offsets + first + 1, count,
-                       (guint32) self->n_bytes - batch->offsets[first]);
+    append_encoded(self, batch_span(batch, first, count), batch->offsets + first + 1, count,
+                   (guint32) self->n_bytes - batch->offsets[first]);
 }
 
 void
 batch_builder_add_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count)
 {
-    if (count > 0)
-        append_encoded(self, events, ends, count, (guint32) self->n_bytes);
+    append_encoded(self, events, ends, count, (guint32) self->n_bytes);
 }
 
 void
@@ -112,37 +150,52 @@ batch_builder_add_event(BatchBuilder *self, const EventHeader *headers, guint n_
                         ByteSpan body)
 {
     gsize size = event_bytes_size(headers, n_headers, body);
-    guint32 end;
 
-    event_bytes_write(append_bytes(self, size), headers, n_headers, body);
-    end = (guint32) self->n_bytes;
-    g_array_append_val(self->offsets, end);
+    if (!has_room(self, 1, size))
+        return;
+    event_bytes_write(self->bytes + self->n_bytes, headers, n_headers, body);
+    self->n_bytes += size;
+    self->offsets[++self->n_events] = (guint32) self->n_bytes;
 }
+
+/* ---- the batch ---- */
 
 static Buffer *
 take_bytes(BatchBuilder *self)
 {
     Buffer *buffer = g_new0(Buffer, 1);
+    guint8 *fitting = g_try_realloc(self->bytes, self->n_bytes);
 
-    buffer->data = g_realloc(g_steal_pointer(&self->bytes), self->n_bytes);
-    buffer->capacity = self->n_bytes;
+    buffer->data = fitting != NULL ? fitting : self->bytes;
+    buffer->capacity = fitting != NULL ? self->n_bytes : self->capacity;
+    self->bytes = NULL;
     self->capacity = 0;
     return buffer;
 }
 
 Batch *
-batch_builder_finish(BatchBuilder *self)
+batch_builder_try_finish(BatchBuilder *self)
 {
-    const guint32 *offsets = (const guint32 *) (gpointer) self->offsets->data;
-    guint n_events = batch_builder_n_events(self);
-    Batch *batch;
+    Batch *batch = NULL;
 
     self->expected_bytes = MAX(self->n_bytes, 64);
-    if (self->n_bytes >= KEEP_FROM)
-        batch = batch_new_from_buffer(take_bytes(self), offsets, n_events);
+    if (self->failed)
+        self->failed = FALSE;
+    else if (self->n_bytes >= KEEP_FROM)
+        batch = batch_new_from_buffer(take_bytes(self), self->offsets, self->n_events);
     else
-        batch = batch_new_copy(self->bytes, offsets, n_events);
+        batch = batch_new_copy(self->bytes, self->offsets, self->n_events);
     self->n_bytes = 0;
-    g_array_set_size(self->offsets, 1);
+    self->n_events = 0;
+    return batch;
+}
+
+Batch *
+batch_builder_finish(BatchBuilder *self)
+{
+    Batch *batch = batch_builder_try_finish(self);
+
+    if (batch == NULL)
+        g_error("no memory for a batch of events");
     return batch;
 }

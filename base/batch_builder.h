@@ -1,5 +1,6 @@
 /* batch_builder.h - collects encoded events, copied as bytes, into a new batch. One thread at a
- * time. The events of one batch together stay below 4 GiB: the caller sees to it. */
+ * time. The events of one batch together stay below 4 GiB: the caller sees to it. When there is no
+ * memory for an event, it and what is added after it is forgotten, and the finish says so. */
 #pragma once
 
 #include <glib.h>
@@ -26,7 +27,9 @@ void batch_builder_add_event(BatchBuilder *self, const EventHeader *headers, gui
                              ByteSpan body);
 
 /* The batch of everything added since the last finish, in memory that fits; the builder is empty
- * again and may be used on. Never NULL; a batch of no events is legal. */
+ * again and may be used on. A batch of no events is legal. NULL: there was no memory for it. */
+Batch *batch_builder_try_finish(BatchBuilder *self);
+/* Never NULL: for batches that are small, or without which there is no point in going on. */
 Batch *batch_builder_finish(BatchBuilder *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BatchBuilder, batch_builder_free)

@@ -71,17 +71,16 @@ buffer_pool_capacity_for(gsize size)
 
 /* ---- memory ---- */
 
+/* NULL: there is none. */
 static guint8 *
 memory_new(gsize capacity)
 {
     void *data;
 
     if (capacity < MAP_FROM)
-        return g_malloc(capacity);
+        return g_try_malloc(capacity);
     data = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        g_error("cannot allocate %" G_GSIZE_FORMAT " bytes", capacity);
-    return data;
+    return data != MAP_FAILED ? data : NULL;
 }
 
 static void
@@ -274,9 +273,17 @@ take_idle(BufferPool *self, guint size_class)
 static PooledBuffer *
 pooled_buffer_new(BufferPool *self, guint size_class, gsize capacity)
 {
-    PooledBuffer *buffer = g_new0(PooledBuffer, 1);
+    guint8 *data = memory_new(capacity);
+    PooledBuffer *buffer;
 
-    buffer->base.data = memory_new(capacity);
+    if (!data) {
+        buffer_pool_trim(self);
+        data = memory_new(capacity);
+    }
+    if (!data)
+        return NULL;
+    buffer = g_new0(PooledBuffer, 1);
+    buffer->base.data = data;
     buffer->base.capacity = capacity;
     buffer->base.pool = self;
     buffer->size_class = size_class;
@@ -297,6 +304,8 @@ buffer_pool_get(BufferPool *self, gsize size)
     }
     if (!buffer)
         buffer = pooled_buffer_new(self, size_class, capacity);
+    if (!buffer)
+        return NULL;
     g_atomic_ref_count_inc(&self->refs);
     return &buffer->base;
 }

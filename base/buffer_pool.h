@@ -20,9 +20,10 @@ BufferPool *buffer_pool_new(gsize max_idle);
 /* Buffers that are still out stay valid and are freed when they come back. */
 void buffer_pool_unref(BufferPool *self);
 gsize buffer_pool_capacity_for(gsize size); /* what a buffer of at least size would be charged */
-Buffer *buffer_pool_get(BufferPool *self,
-                        gsize size); /* (transfer full) at least size bytes, not zeroed */
-void buffer_release(Buffer *self);   /* any thread */
+/* (transfer full) At least size bytes, not zeroed. NULL: the system has no memory for it, not even
+ * after the pool has given back what was idle. */
+Buffer *buffer_pool_get(BufferPool *self, gsize size);
+void buffer_release(Buffer *self); /* any thread */
 gsize buffer_pool_idle_bytes(BufferPool *self);
 void buffer_pool_trim(BufferPool *self);        /* frees what is idle now */
 void buffer_pool_trim_unused(BufferPool *self); /* what was idle ever since the last call */

@@ -4,6 +4,7 @@
 #include "base/backoff.h"
 
 #define FIRST_BACKOFF_US G_USEC_PER_SEC
+#define ASIDE_US G_MAXINT64 /* as due_us */
 
 typedef struct {
     Backoff backoff;
@@ -14,7 +15,7 @@ typedef struct {
 
 struct Choice {
     ChoicePolicy policy;
-    gboolean backs_off;
+    gint64 max_backoff_us; /* 0: none */
     guint n_items;
     guint head; /* sticky: the one that works; round robin: where the next pass begins */
     ChoiceItem items[];
@@ -26,12 +27,41 @@ choice_new(ChoicePolicy policy, guint n_items, gint64 max_backoff_us)
     Choice *self = g_malloc0(sizeof(Choice) + n_items * sizeof(ChoiceItem));
 
     self->policy = policy;
-    self->backs_off = max_backoff_us > 0;
+    self->max_backoff_us = max_backoff_us;
     self->n_items = n_items;
     for (guint i = 0; i < n_items; i++)
         backoff_init(&self->items[i].backoff, MIN(FIRST_BACKOFF_US, max_backoff_us),
                      max_backoff_us);
     return self;
+}
+
+/* CHOICE_NEW: it is none of the new items. */
+static guint
+find_heir(guint item, guint n_items, const guint *from)
+{
+    for (guint i = 0; i < n_items; i++)
+        if (from[i] == item)
+            return i;
+    return CHOICE_NEW;
+}
+
+Choice *
+choice_new_from(const Choice *self, guint n_items, const guint *from)
+{
+    Choice *heir = choice_new(self->policy, n_items, self->max_backoff_us);
+
+    for (guint i = 0; i < n_items; i++)
+        if (from[i] != CHOICE_NEW)
+            heir->items[i] = self->items[from[i]];
+    for (guint i = 0; i < self->n_items; i++) {
+        guint head = find_heir((self->head + i) % self->n_items, n_items, from);
+
+        if (head != CHOICE_NEW) {
+            heir->head = head;
+            break;
+        }
+    }
+    return heir;
 }
 
 void
@@ -102,7 +132,7 @@ choice_note_failure(Choice *self, guint item, gint64 now_us)
     if (self->policy == CHOICE_STICKY && item == self->head)
         self->head = (item + 1) % self->n_items;
     failed->healthy_since_us = 0;
-    if (!self->backs_off || failed->due_us > now_us)
+    if (self->max_backoff_us == 0 || failed->due_us > now_us)
         return;
     failed->delay_us = backoff_next_delay_us(&failed->backoff);
     failed->due_us = now_us + failed->delay_us;
@@ -124,6 +154,34 @@ choice_note_success(Choice *self, guint item, gint64 now_us)
     if (now_us - worked->healthy_since_us >= worked->delay_us)
         backoff_reset(&worked->backoff);
 }
+
+/* ---- trials aside ---- */
+
+gboolean
+choice_is_on_trial(const Choice *self, guint item, gint64 now_us)
+{
+    g_assert(item < self->n_items);
+    return self->items[item].due_us != 0 && self->items[item].due_us <= now_us;
+}
+
+void
+choice_set_aside(Choice *self, guint item)
+{
+    g_assert(item < self->n_items);
+    self->items[item].due_us = ASIDE_US;
+}
+
+gboolean
+choice_end_aside(Choice *self, guint item, gint64 now_us)
+{
+    g_assert(item < self->n_items);
+    if (self->items[item].due_us != ASIDE_US)
+        return FALSE;
+    self->items[item].due_us = now_us;
+    return TRUE;
+}
+
+/* ---- when ---- */
 
 gint64
 choice_due_us(const Choice *self, guint item)

@@ -19,6 +19,10 @@ typedef struct Choice Choice;
 
 /* max_backoff_us 0: failures cost nothing, every item is always due. */
 Choice *choice_new(ChoicePolicy policy, guint n_items, gint64 max_backoff_us);
+#define CHOICE_NEW G_MAXUINT
+/* For other items: from[i] is what item i is in this one, or CHOICE_NEW. Those that stay keep their
+ * back-off, and whoever has the turn keeps it. */
+Choice *choice_new_from(const Choice *self, guint n_items, const guint *from);
 void choice_free(Choice *self);
 
 /* One pass: every item once, in the order to try them; those that are due first, then the others,
@@ -28,6 +32,13 @@ void choice_order(Choice *self, gint64 now_us, guint *ret_order);
  * nothing new. */
 void choice_note_failure(Choice *self, guint item, gint64 now_us);
 void choice_note_success(Choice *self, guint item, gint64 now_us);
+
+/* Due again after a failure, which somebody finds out about aside: until that ends, or a success is
+ * noted, it is not due. */
+gboolean choice_is_on_trial(const Choice *self, guint item, gint64 now_us);
+void choice_set_aside(Choice *self, guint item);
+/* It is due. FALSE: a success was noted meanwhile. */
+gboolean choice_end_aside(Choice *self, guint item, gint64 now_us);
 
 gint64 choice_due_us(const Choice *self, guint item); /* in the past: due; 0: never failed since */
 /* The soonest of all, for a wait. */

@@ -1,4 +1,5 @@
-/* clock.h - the two clocks: monotonic for every wait and timer, wall for what people read. */
+/* clock.h - the clocks: monotonic for every wait and timer, wall for what people read, the thread's
+ * for what work costs. */
 #pragma once
 
 #include <glib.h>
@@ -18,6 +19,9 @@ clock_wall_us(void)
 {
     return g_get_real_time();
 }
+
+/* Processor time that the calling thread has used. */
+gint64 clock_thread_us(void);
 
 /* from + delay, CLOCK_NEVER if that overflows; neither is negative. */
 static inline gint64

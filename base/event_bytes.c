@@ -165,6 +165,8 @@ event_bytes_keep_last_headers(guint8 *event, guint8 *out)
         return out;
 
     n_headers = event_keys_keep_last(headers, n_headers, &out);
+    if (n_headers == 0)
+        return NULL;
     kept = event_bytes_begin(event, n_headers);
     memmove(kept, headers, (gsize) (out - headers));
     return kept + (out - headers);

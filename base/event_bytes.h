@@ -56,7 +56,8 @@ guint8 *event_bytes_write(guint8 *out, const EventHeader *headers, guint n_heade
 
 /* The same in steps, for one that is built while it is read. Keys may repeat when
  * event_bytes_keep_last_headers comes between the last header and the end: it drops every header
- * whose key comes again later. Each step returns the first byte behind what stands so far. */
+ * whose key comes again later, and returns NULL if there is no memory for finding them. Each step
+ * returns the first byte behind what stands so far. */
 guint8 *event_bytes_begin(guint8 *out, guint n_headers);
 guint8 *event_bytes_put_header(guint8 *out, ByteSpan key, ByteSpan value);
 guint8 *event_bytes_keep_last_headers(guint8 *event, guint8 *out);

@@ -245,6 +245,23 @@ shape_check_next(EventShape *self, const guint8 *data, const guint8 *end)
     return checked;
 }
 
+/* How far ahead of the event that is checked memory is asked for: a chain of loads is as slow as
+ * the cache that it finds the bytes in, and a frame is larger than the fastest. The events between
+ * are taken to be as long as this one. Wrong costs nothing but what was to be gained. */
+#define EVENTS_AHEAD 12
+#define CACHE_LINE 64
+
+static inline void
+ask_for_event_ahead(const guint8 *at, gsize event_length, gsize left)
+{
+    gsize distance = EVENTS_AHEAD * event_length;
+
+    if (G_UNLIKELY(distance + CACHE_LINE >= left))
+        return;
+    __builtin_prefetch(at + distance);
+    __builtin_prefetch(at + distance + CACHE_LINE);
+}
+
 guint
 event_bytes_check_many(const guint8 *data, gsize length, guint max_events, guint32 origin,
                        guint32 *ret_ends)
@@ -258,6 +275,7 @@ event_bytes_check_many(const guint8 *data, gsize length, guint max_events, guint
 
         if (checked == 0)
             break;
+        ask_for_event_ahead(at, checked, length - (gsize) (at - data));
         at += checked;
         ret_ends[n_events++] = origin + (guint32) (at - data);
     }

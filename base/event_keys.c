@@ -26,7 +26,8 @@ random_point(void)
     return ((high << 32) | g_random_int()) % (HASH_PRIME - 1) + 1;
 }
 
-static void
+/* FALSE: no memory. */
+static gboolean
 key_set_init(KeySet *self, const guint8 *headers, guint count)
 {
     guint64 n_slots = 64;
@@ -34,9 +35,10 @@ key_set_init(KeySet *self, const guint8 *headers, guint count)
     while (n_slots / 4 * 3 < count)
         n_slots *= 2;
     self->headers = headers;
-    self->slots = g_new0(guint32, n_slots);
+    self->slots = g_try_malloc0(n_slots * sizeof(guint32));
     self->mask = n_slots - 1;
     self->point = random_point();
+    return self->slots != NULL;
 }
 
 static void
@@ -109,7 +111,8 @@ many_are_distinct(const guint8 *headers, guint count)
     EventHeader header;
     const guint8 *start = headers;
 
-    key_set_init(&set, headers, count);
+    if (!key_set_init(&set, headers, count))
+        return FALSE;
     for (; event_header_iter_next(&iter, &header); start = iter.cursor) {
         guint32 *slot = key_set_find(&set, header.key);
 
@@ -154,7 +157,8 @@ event_keys_keep_last(guint8 *headers, guint count, guint8 **ret_end)
     guint8 *out = headers;
     guint n_kept = 0;
 
-    key_set_init(&set, headers, count);
+    if (!key_set_init(&set, headers, count))
+        return 0;
     for (; event_header_iter_next(&iter, &header); start = iter.cursor)
         *key_set_find(&set, header.key) = slot_of(&set, start);
 

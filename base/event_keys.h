@@ -9,8 +9,9 @@
 /* Up to this many keys are cheaper compared one with another. */
 #define EVENT_KEYS_FEW 16
 
+/* FALSE also if there is no memory for looking; then event_keys_keep_last has none either. */
 gboolean event_keys_are_distinct(const guint8 *headers, guint count);
 
 /* Moves the headers together so that only the last one of each key stays. Returns how many did, and
- * where they end now. */
+ * where they end now; 0, with all as it was, if there is no memory for it. */
 guint event_keys_keep_last(guint8 *headers, guint count, guint8 **ret_end);

@@ -42,8 +42,12 @@ libbase_a_SOURCES = \
 	%D%/problems.h \
 	%D%/quantity.c \
 	%D%/quantity.h \
+	%D%/regex.c \
+	%D%/regex.h \
 	%D%/resolver.c \
 	%D%/resolver.h \
+	%D%/silent_thread.c \
+	%D%/silent_thread.h \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \
@@ -55,7 +59,7 @@ libbase_a_SOURCES = \
 	%D%/yaml_syntax.h \
 	%D%/yaml_tree.c \
 	%D%/yaml_tree.h
-libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
+libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(PCRE2_CFLAGS)
 
 # What a program needs that links libbase.a.
-BASE_LIBS = libbase.a $(GLIB_LIBS) $(YAML_LIBS)
+BASE_LIBS = libbase.a $(GLIB_LIBS) $(YAML_LIBS) $(PCRE2_LIBS)

@@ -10,6 +10,7 @@
 
 #include "base/endpoint.h"
 #include "base/problems.h"
+#include "base/regex.h"
 #include "base/yaml_tree.h"
 
 typedef enum {
@@ -20,7 +21,7 @@ typedef enum {
     OPTION_DURATION,    /* gint64, microseconds */
     OPTION_RATIO,       /* double, 0 to 1  */
     OPTION_CHOICE,      /* guint, index into choices; case is ignored and '_' taken for '-' */
-    OPTION_REGEX,       /* GRegex *        compiled with G_REGEX_RAW | G_REGEX_OPTIMIZE */
+    OPTION_REGEX,       /* Regex * */
     OPTION_PATH,        /* char *          */
     OPTION_SECRET_FILE, /* char *          the content of the named file, without its last newline
                          */
@@ -69,7 +70,7 @@ struct OptionSpec {
 #define OPTION_TYPE_DURATION gint64
 #define OPTION_TYPE_RATIO double
 #define OPTION_TYPE_CHOICE guint
-#define OPTION_TYPE_REGEX GRegex *
+#define OPTION_TYPE_REGEX Regex *
 #define OPTION_TYPE_PATH char *
 #define OPTION_TYPE_SECRET_FILE char *
 #define OPTION_TYPE_LISTEN Endpoint *

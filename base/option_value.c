@@ -57,19 +57,38 @@ option_kind_expects(OptionKind kind)
     return kind_words[kind].expects;
 }
 
-/* "'VALUE' WHAT", the value cut short if it is long. Always FALSE. */
-static gboolean G_GNUC_PRINTF(2, 3) refuse(const Place *place, const char *format, ...)
+G_GNUC_PRINTF(4, 0)
+static gboolean
+refuse_valist(const YamlNode *scalar, const char *path, Problems *problems, const char *format,
+              va_list arguments)
 {
-    const char *text = place->node->text;
-    gsize length = strlen(text);
-    g_autofree char *what = NULL;
+    gsize length = strlen(scalar->text);
+    g_autofree char *what = g_strdup_vprintf(format, arguments);
+
+    problems_add(problems, scalar, path, "'%.*s%s' %s", (int) MIN(length, SHOWN_BYTES),
+                 scalar->text, length > SHOWN_BYTES ? "..." : "", what);
+    return FALSE;
+}
+
+gboolean
+option_value_refuse(const YamlNode *scalar, const char *path, Problems *problems,
+                    const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    what = g_strdup_vprintf(format, arguments);
+    refuse_valist(scalar, path, problems, format, arguments);
     va_end(arguments);
-    problems_add(place->problems, place->node, place->path, "'%.*s%s' %s",
-                 (int) MIN(length, SHOWN_BYTES), text, length > SHOWN_BYTES ? "..." : "", what);
+    return FALSE;
+}
+
+static gboolean G_GNUC_PRINTF(2, 3) refuse(const Place *place, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    refuse_valist(place->node, place->path, place->problems, format, arguments);
+    va_end(arguments);
     return FALSE;
 }
 
@@ -258,24 +277,6 @@ parse_secret_file(const OptionSpec *spec G_GNUC_UNUSED, const char *text, gpoint
     return TRUE;
 }
 
-static gboolean
-parse_regex(const OptionSpec *spec G_GNUC_UNUSED, const char *text, gpointer target,
-            const Place *place)
-{
-    g_autoptr(GError) error = NULL;
-    GRegex *regex = g_regex_new(text, G_REGEX_RAW | G_REGEX_OPTIMIZE, 0, &error);
-    const char *where;
-
-    if (regex != NULL) {
-        *(GRegex **) target = regex;
-        return TRUE;
-    }
-    /* "Error while compiling regular expression ‘(’ at char 1: missing closing parenthesis" */
-    where = g_strrstr(error->message, "at char ");
-    return refuse(place, "is not a regular expression: %s; correct the pattern",
-                  where == NULL ? error->message : where);
-}
-
 /* --- addresses --- */
 
 static gboolean
@@ -318,11 +319,15 @@ option_value_parse_endpoint(const YamlNode *scalar, const char *path, Problems *
 }
 
 static const ParseFunc parsers[] = {
-    [OPTION_STRING] = parse_string,     [OPTION_BOOL] = parse_bool,
-    [OPTION_COUNT] = parse_count,       [OPTION_SIZE] = parse_size,
-    [OPTION_DURATION] = parse_duration, [OPTION_RATIO] = parse_ratio,
-    [OPTION_CHOICE] = parse_choice,     [OPTION_REGEX] = parse_regex,
-    [OPTION_PATH] = parse_path,         [OPTION_SECRET_FILE] = parse_secret_file,
+    [OPTION_STRING] = parse_string,
+    [OPTION_BOOL] = parse_bool,
+    [OPTION_COUNT] = parse_count,
+    [OPTION_SIZE] = parse_size,
+    [OPTION_DURATION] = parse_duration,
+    [OPTION_RATIO] = parse_ratio,
+    [OPTION_CHOICE] = parse_choice,
+    [OPTION_PATH] = parse_path,
+    [OPTION_SECRET_FILE] = parse_secret_file,
     [OPTION_LISTEN] = parse_listen,
 };
 

@@ -86,6 +86,17 @@ problems_count(const Problems *self)
     return self->list->len;
 }
 
+gboolean
+problems_name(const Problems *self, const char *path)
+{
+    g_autofree char *prefix = g_strdup_printf("%s: ", path);
+
+    for (guint i = 0; i < self->list->len; i++)
+        if (g_str_has_prefix(((const Problem *) self->list->pdata[i])->text, prefix))
+            return TRUE;
+    return FALSE;
+}
+
 static gint
 problem_compare(gconstpointer a, gconstpointer b)
 {

@@ -17,6 +17,8 @@ void problems_add(Problems *self, const YamlNode *where, const char *path, const
     G_GNUC_PRINTF(4, 5);
 
 gsize problems_count(const Problems *self);
+/* Whether there is one of the value of this path itself. */
+gboolean problems_name(const Problems *self, const char *path);
 /* One line each, "file:line:col: path: what", in the order of the file. */
 char *problems_to_text(Problems *self);
 

@@ -3,11 +3,10 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/silent_thread.h"
 
 #define MAX_THREADS 4
 #define FAILURE_AGE_US G_USEC_PER_SEC
@@ -146,18 +145,11 @@ resolver_thread(gpointer unused G_GNUC_UNUSED)
     return NULL;
 }
 
-/* All signals are blocked there: they are for threads of the program. */
 static gboolean
 start_thread(GError **error)
 {
-    sigset_t all;
-    sigset_t before;
-    GThread *thread;
+    GThread *thread = silent_thread_new("resolver", resolver_thread, NULL, error);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread = g_thread_try_new("resolver", resolver_thread, NULL, error);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (thread == NULL)
         return FALSE;
     g_thread_unref(thread);

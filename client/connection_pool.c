@@ -13,7 +13,7 @@ struct ConnectionPool {
     guint max_connections;
 
     GMutex lock; /* guards the rest */
-    gboolean closed;
+    gboolean retired;
     guint64 generation; /* who asks with an older one is stopped */
     GQueue idle;        /* PooledConnection, owned, the longest idle first */
     GPtrArray *taken;   /* PooledConnection, held by those who took them */
@@ -65,7 +65,7 @@ connection_pool_free(ConnectionPool *self)
 static gboolean
 pool_is_stopped(const ConnectionPool *self, guint64 generation)
 {
-    return self->closed || generation < self->generation;
+    return self->retired || generation < self->generation;
 }
 
 static PooledConnection *
@@ -166,18 +166,18 @@ connection_pool_renew(ConnectionPool *self, PooledConnection *taken)
 gboolean
 connection_pool_give(ConnectionPool *self, PooledConnection *taken)
 {
-    gboolean closed;
+    gboolean retired;
 
     g_mutex_lock(&self->lock);
-    closed = self->closed;
+    retired = self->retired;
     g_ptr_array_remove_fast(self->taken, taken);
-    if (!closed)
+    if (!retired)
         g_queue_push_tail(&self->idle, taken);
     pool_serve_waiters(self);
     g_mutex_unlock(&self->lock);
-    if (closed)
+    if (retired)
         pooled_connection_unref(taken);
-    return !closed;
+    return !retired;
 }
 
 void
@@ -198,7 +198,22 @@ connection_pool_n_waiting(ConnectionPool *self)
     return self->waiters.length;
 }
 
+gboolean
+connection_pool_is_in_use(ConnectionPool *self)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+    return self->taken->len > 0;
+}
+
 /* ---- stopping ---- */
+
+static void
+pool_wake_waiters(ConnectionPool *self)
+{
+    for (GList *link = self->waiters.head; link != NULL; link = link->next)
+        g_cond_signal(&((Waiter *) link->data)->woken);
+}
 
 /* (transfer full) What was taken by those that are stopped now. Nobody waits in vain. */
 static GPtrArray *
@@ -212,8 +227,7 @@ pool_stop_takers(ConnectionPool *self)
         if (pool_is_stopped(self, connection->generation))
             g_ptr_array_add(stopped, g_atomic_rc_box_acquire(connection));
     }
-    for (GList *link = self->waiters.head; link != NULL; link = link->next)
-        g_cond_signal(&((Waiter *) link->data)->woken);
+    pool_wake_waiters(self);
     return stopped;
 }
 
@@ -237,20 +251,31 @@ connection_pool_interrupt(ConnectionPool *self, guint64 generation)
 }
 
 guint
-connection_pool_close(ConnectionPool *self)
+connection_pool_retire(ConnectionPool *self)
 {
-    g_autoptr(GPtrArray) stopped = NULL;
     GQueue idle;
     guint n_idle;
 
     g_mutex_lock(&self->lock);
-    self->closed = TRUE;
-    stopped = pool_stop_takers(self);
+    self->retired = TRUE;
+    pool_wake_waiters(self);
     idle = self->idle;
     g_queue_init(&self->idle);
     g_mutex_unlock(&self->lock);
-    shut_all(stopped);
     n_idle = idle.length;
     g_queue_clear_full(&idle, pooled_connection_unref);
+    return n_idle;
+}
+
+guint
+connection_pool_close(ConnectionPool *self)
+{
+    guint n_idle = connection_pool_retire(self);
+    g_autoptr(GPtrArray) stopped = NULL;
+
+    g_mutex_lock(&self->lock);
+    stopped = pool_stop_takers(self);
+    g_mutex_unlock(&self->lock);
+    shut_all(stopped);
     return n_idle;
 }

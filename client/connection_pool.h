@@ -24,7 +24,7 @@ typedef struct {
 typedef enum {
     POOL_TAKEN,
     POOL_BUSY,    /* all are taken, until the deadline */
-    POOL_STOPPED, /* interrupted, or closed */
+    POOL_STOPPED, /* interrupted, retired or closed */
 } PoolOutcome;
 
 ConnectionPool *connection_pool_new(const Endpoint *peer, WireProtocol protocol,
@@ -39,14 +39,18 @@ PoolOutcome connection_pool_take(ConnectionPool *self, guint64 generation, gint6
 /* A new one in the place of one that is of no use any more. NULL: stopped, it was dropped. */
 PooledConnection *connection_pool_renew(ConnectionPool *self,
                                         PooledConnection *taken /* (transfer full) */);
-/* Back for others; it owes no answer. FALSE: the pool is closed, and it was dropped. */
+/* Back for others; it owes no answer. FALSE: the pool is retired, and it was dropped. */
 gboolean connection_pool_give(ConnectionPool *self, PooledConnection *taken /* (transfer full) */);
 /* It is closed, and another may be made instead. */
 void connection_pool_drop(ConnectionPool *self, PooledConnection *taken /* (transfer full) */);
 
 guint connection_pool_n_waiting(ConnectionPool *self);
+gboolean connection_pool_is_in_use(ConnectionPool *self); /* something is taken */
 
 /* Shuts what was taken by older generations, and ends their waits. */
 void connection_pool_interrupt(ConnectionPool *self, guint64 generation);
-/* For good, whatever the generation. Idle ones are closed: returns how many. */
+/* For good: nobody takes any more, and who waits is sent away. What was taken stays as it is and is
+ * closed when it comes back. Idle ones are closed: returns how many. */
+guint connection_pool_retire(ConnectionPool *self);
+/* The same, and what was taken is shut, whatever the generation. */
 guint connection_pool_close(ConnectionPool *self);

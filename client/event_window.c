@@ -82,6 +82,8 @@ write_event(guint8 *begin, const LeatEvent *event)
         out = event_bytes_put_header(out, byte_span_of_text(event->headers[i].name),
                                      header_value(&event->headers[i]));
     out = event_bytes_keep_last_headers(begin, out);
+    if (out == NULL)
+        g_error("no memory for the headers of an event");
     return event_bytes_end(out, byte_span(event->body, event->body_length));
 }
 
@@ -92,6 +94,7 @@ event_window_encode(const LeatEvent *events, gsize n_events, GError **error)
     guint n_taken = measure_window(events, n_events, &size, error);
     g_autofree guint32 *offsets = NULL;
     Buffer *buffer;
+    Batch *batch;
     guint8 *out;
 
     if (n_taken == 0)
@@ -104,5 +107,8 @@ event_window_encode(const LeatEvent *events, gsize n_events, GError **error)
         out = write_event(out, &events[i]);
         offsets[i + 1] = (guint32) (out - buffer->data);
     }
-    return batch_new_from_buffer(buffer, offsets, n_taken);
+    batch = batch_new_from_buffer(buffer, offsets, n_taken);
+    if (batch == NULL)
+        g_error("no memory for a batch of events");
+    return batch;
 }

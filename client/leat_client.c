@@ -103,6 +103,19 @@ leat_client_new(const char *const *options, GError **error)
     return self;
 }
 
+bool
+leat_client_set_hosts(LeatClient *self, const char *hosts, GError **error)
+{
+    g_auto(RpcSettings) settings = { 0 };
+    GError *failure = NULL;
+
+    if (rpc_settings_set(&settings, "hosts", hosts != NULL ? hosts : "", &failure) &&
+        rpc_client_set_hosts(self->rpc, settings.hosts, &failure))
+        return true;
+    g_prefix_error(&failure, "hosts: ");
+    return pass_failure(failure, error);
+}
+
 /* ---- sending ---- */
 
 bool

@@ -12,6 +12,9 @@ libclient_a_SOURCES = \
 	%D%/rpc_failure.h \
 	%D%/rpc_host.c \
 	%D%/rpc_host.h \
+	%D%/rpc_hosts.c \
+	%D%/rpc_probe.c \
+	%D%/rpc_probe.h \
 	%D%/rpc_settings.c \
 	%D%/rpc_settings.h \
 	%D%/rpc_stream.c \
@@ -43,6 +46,7 @@ libleat_client_la_SOURCES = \
 	base/problems.c \
 	base/quantity.c \
 	base/resolver.c \
+	base/silent_thread.c \
 	base/suggestion.c \
 	thrift/wire/call.c \
 	thrift/wire/connection.c \

@@ -1,8 +1,8 @@
 /* rpc_client.c - options, hosts and their choice, and how everything is stopped. */
 #include "client/rpc_client.h"
 
-#include "base/clock.h"
 #include "client/rpc_client_private.h"
+#include "client/rpc_probe.h"
 #include "client/rpc_stream.h"
 
 /* ---- making one ---- */
@@ -26,7 +26,7 @@ rpc_client_options_init(RpcClientOptions *self)
 
 /* NULL, or what is wrong. */
 static const char *
-find_problem_with_hosts(const RpcClientOptions *options)
+find_problem_with_kind(const RpcClientOptions *options)
 {
     guint n_hosts = options->hosts == NULL ? 0 : options->hosts->len;
 
@@ -36,12 +36,6 @@ find_problem_with_hosts(const RpcClientOptions *options)
         return "a single client has one host; failover and load-balance have more";
     if (options->kind == RPC_LOAD_BALANCE && n_hosts < 2)
         return "load-balance needs at least two hosts";
-    for (guint i = 0; i < n_hosts; i++) {
-        const Endpoint *host = options->hosts->pdata[i];
-
-        if (host->host[0] == '\0' || host->port == 0)
-            return "a host lacks its name or its port; write host:port";
-    }
     return NULL;
 }
 
@@ -74,8 +68,8 @@ choice_policy(const RpcClientOptions *options)
 RpcClient *
 rpc_client_new(const RpcClientOptions *options, GError **error)
 {
-    const char *problem = find_problem_with_hosts(options);
-    RpcClient *self;
+    const char *problem = find_problem_with_kind(options);
+    g_autoptr(RpcClient) self = NULL;
 
     if (problem == NULL)
         problem = find_problem_with_numbers(options);
@@ -86,17 +80,13 @@ rpc_client_new(const RpcClientOptions *options, GError **error)
     self = g_new0(RpcClient, 1);
     self->options = *options;
     self->options.hosts = NULL;
-    self->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) rpc_host_free);
-    for (guint i = 0; i < options->hosts->len; i++)
-        g_ptr_array_add(self->hosts,
-                        rpc_host_new(options->hosts->pdata[i], options, &self->listener));
-    self->max_attempts = options->kind == RPC_FAILOVER && options->max_attempts > 0
-                             ? options->max_attempts
-                             : self->hosts->len;
-    self->choice = choice_new(choice_policy(options), self->hosts->len,
-                              options->backoff ? options->max_backoff_us : 0);
     g_mutex_init(&self->lock);
-    return self;
+    self->hosts = g_ptr_array_new_with_free_func((GDestroyNotify) rpc_host_unref);
+    self->leaving = g_ptr_array_new_with_free_func((GDestroyNotify) rpc_host_unref);
+    self->probes = g_ptr_array_new();
+    self->choice =
+        choice_new(choice_policy(options), 0, options->backoff ? options->max_backoff_us : 0);
+    return rpc_client_set_hosts(self, options->hosts, error) ? g_steal_pointer(&self) : NULL;
 }
 
 void
@@ -106,6 +96,8 @@ rpc_client_free(RpcClient *self)
         return;
     rpc_client_close(self);
     g_ptr_array_unref(self->hosts);
+    g_ptr_array_unref(self->leaving);
+    g_ptr_array_unref(self->probes);
     choice_free(self->choice);
     g_mutex_clear(&self->lock);
     g_free(self);
@@ -146,71 +138,6 @@ rpc_client_append(RpcClient *self, Batch *batch, guint index, gint64 deadline_us
     return rpc_stream_collect(stream, &acknowledged, error);
 }
 
-/* ---- hosts ---- */
-
-void
-rpc_client_order(RpcClient *self, guint *ret_order)
-{
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
-    choice_order(self->choice, clock_now_us(), ret_order);
-}
-
-void
-rpc_client_choose(RpcClient *self, guint *order, guint n_given)
-{
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    gint64 now_us = clock_now_us();
-    gint64 best_due_us = G_MAXINT64;
-    guint best = n_given;
-    guint chosen;
-
-    for (guint i = n_given; i < self->hosts->len; i++) {
-        gint64 due_us = MAX(choice_due_us(self->choice, order[i]), now_us);
-
-        if (due_us < best_due_us) {
-            best = i;
-            best_due_us = due_us;
-        }
-    }
-    chosen = order[best];
-    for (guint i = best; i > n_given; i--)
-        order[i] = order[i - 1];
-    order[n_given] = chosen;
-}
-
-gboolean
-rpc_client_prefers_another(RpcClient *self, const guint *order, guint n_given)
-{
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    gint64 now_us = clock_now_us();
-
-    if (choice_due_us(self->choice, order[n_given - 1]) <= now_us)
-        return FALSE;
-    for (guint i = n_given; i < self->hosts->len; i++)
-        if (choice_due_us(self->choice, order[i]) <= now_us)
-            return TRUE;
-    return FALSE;
-}
-
-void
-rpc_client_note_success(RpcClient *self, guint host)
-{
-    g_mutex_lock(&self->lock);
-    choice_note_success(self->choice, host, clock_now_us());
-    g_mutex_unlock(&self->lock);
-    rpc_host_tell_acknowledged(self->hosts->pdata[host]);
-}
-
-void
-rpc_client_note_failure(RpcClient *self, guint host, const GError *error)
-{
-    g_mutex_lock(&self->lock);
-    choice_note_failure(self->choice, host, clock_now_us());
-    g_mutex_unlock(&self->lock);
-    rpc_host_tell_failed(self->hosts->pdata[host], error);
-}
-
 /* ---- stopping ---- */
 
 guint64
@@ -237,24 +164,43 @@ rpc_client_is_active(RpcClient *self)
     return !self->closed;
 }
 
+/* With the lock held. (transfer full) All hosts that calls may be on their way to. */
+static GPtrArray *
+client_all_hosts(RpcClient *self)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify) rpc_host_unref);
+
+    for (guint i = 0; i < self->hosts->len; i++)
+        g_ptr_array_add(all, rpc_host_ref(self->hosts->pdata[i]));
+    for (guint i = 0; i < self->leaving->len; i++)
+        g_ptr_array_add(all, rpc_host_ref(self->leaving->pdata[i]));
+    return all;
+}
+
 void
 rpc_client_interrupt(RpcClient *self)
 {
+    g_autoptr(GPtrArray) all = NULL;
     guint64 generation;
 
     g_mutex_lock(&self->lock);
     generation = ++self->generation;
+    all = client_all_hosts(self);
     g_mutex_unlock(&self->lock);
-    for (guint i = 0; i < self->hosts->len; i++)
-        connection_pool_interrupt(((RpcHost *) self->hosts->pdata[i])->pool, generation);
+    for (guint i = 0; i < all->len; i++)
+        connection_pool_interrupt(((RpcHost *) all->pdata[i])->pool, generation);
 }
 
 void
 rpc_client_close(RpcClient *self)
 {
+    g_autoptr(GPtrArray) all = NULL;
+
     g_mutex_lock(&self->lock);
     self->closed = TRUE;
+    all = client_all_hosts(self);
     g_mutex_unlock(&self->lock);
-    for (guint i = 0; i < self->hosts->len; i++)
-        rpc_host_close(self->hosts->pdata[i]);
+    for (guint i = 0; i < all->len; i++)
+        rpc_host_close(all->pdata[i]);
+    rpc_probes_end(self);
 }

@@ -40,7 +40,8 @@ typedef struct {
     guint in_flight;    /* calls per connection not yet answered, at most RPC_MAX_IN_FLIGHT */
     guint max_attempts; /* failover; 0: as many as hosts */
     RpcHostSelector host_selector;
-    gboolean backoff; /* hosts that failed lately are tried last */
+    gboolean backoff; /* hosts that failed lately are tried last; then, under load balancing, asked
+                         aside with a batch of no events, until they answer */
     gint64 max_backoff_us;
     gint64 connect_timeout_us;           /* resolve and connect, one attempt */
     gint64 request_timeout_us;           /* from send to reply, one attempt */
@@ -75,14 +76,23 @@ void rpc_client_close(RpcClient *self);
 /* Any thread: calls in flight and waiters fail at once; later ones work again. */
 void rpc_client_interrupt(RpcClient *self);
 
-/* What happened, for metrics and logs; called on the thread of a call (or of rpc_client_close) with
- * no lock held, before the call returns. peer is the host as it was given (endpoint_to_text),
- * whatever address it has. Each may be NULL. */
+/* Other hosts from now on, any number of them whatever the kind of the client, none too. Those that
+ * stay keep their connections and what is known of them; calls on their way to one that leaves are
+ * finished, and its connections closed then. FALSE with RPC_ERROR_CONFIGURATION, and nothing has
+ * changed, if one of them is no address. Any thread. */
+gboolean rpc_client_set_hosts(RpcClient *self, const GPtrArray *hosts /* const Endpoint * */,
+                              GError **error);
+
+/* What happened, for metrics and logs; called with no lock held on the thread of a call (before it
+ * returns), of rpc_client_close or of rpc_client_set_hosts. peer is the host as it was given
+ * (endpoint_to_text), whatever address it has. Each may be NULL. */
 typedef struct {
     void (*connection_opened)(const char *peer, gpointer user);
     void (*connection_closed)(const char *peer, gpointer user);
     /* A connect or a request failed; error says why. */
     void (*host_failed)(const char *peer, const GError *error, gpointer user);
+    /* One that had failed was asked aside whether it is back, and is not. */
+    void (*host_still_failing)(const char *peer, const GError *error, gpointer user);
     /* A request was answered OK. */
     void (*host_acknowledged)(const char *peer, gpointer user);
 } RpcClientEvents;

@@ -3,9 +3,8 @@
 
 /* FALSE with the reason, having told those who listen. */
 static gboolean
-connect_host(RpcClient *self, guint index, gint64 deadline_us, GError **error)
+connect_host(RpcClient *self, RpcHost *host, gint64 deadline_us, GError **error)
 {
-    RpcHost *host = self->hosts->pdata[index];
     g_autoptr(GError) failure = NULL;
     PooledConnection *taken;
     PoolOutcome outcome = rpc_host_take(host, rpc_client_generation(self), deadline_us, &taken);
@@ -20,7 +19,7 @@ connect_host(RpcClient *self, guint index, gint64 deadline_us, GError **error)
         g_set_error(&failure, RPC_ERROR, RPC_ERROR_TIMEOUT, "%s: no connection came free in time",
                     host->name);
     else
-        rpc_client_note_failure(self, index, failure);
+        rpc_client_note_failure(self, host, failure);
     if (outcome == POOL_TAKEN)
         rpc_host_drop(host, taken);
     g_propagate_error(error, g_steal_pointer(&failure));
@@ -30,21 +29,23 @@ connect_host(RpcClient *self, guint index, gint64 deadline_us, GError **error)
 gboolean
 rpc_client_connect(RpcClient *self, gint64 deadline_us, GError **error)
 {
-    g_autofree guint *order = g_new(guint, self->hosts->len);
+    g_auto(RpcPass) pass = { 0 };
     g_autoptr(GString) failures = g_string_new(NULL);
     int code = RPC_ERROR_UNREACHABLE;
 
-    rpc_client_order(self, order);
-    for (guint i = 0; i < self->hosts->len; i++) {
+    rpc_client_begin_pass(self, &pass);
+    for (guint i = 0; i < pass.order->len; i++) {
         g_autoptr(GError) failure = NULL;
 
-        if (connect_host(self, order[i], deadline_us, &failure))
+        if (connect_host(self, pass.order->pdata[i], deadline_us, &failure))
             return TRUE;
         g_string_append_printf(failures, "%s%s", i > 0 ? "; " : "", failure->message);
         code = failure->code;
         if (code == RPC_ERROR_CLOSED)
             break;
     }
+    if (failures->len == 0)
+        g_string_append(failures, "no host is known");
     g_set_error_literal(error, RPC_ERROR, code, failures->str);
     return FALSE;
 }

@@ -7,23 +7,39 @@
 RpcHost *
 rpc_host_new(const Endpoint *endpoint, const RpcClientOptions *options, const RpcListener *listener)
 {
-    RpcHost *self = g_new0(RpcHost, 1);
+    RpcHost *self = g_atomic_rc_box_new0(RpcHost);
 
     self->name = endpoint_to_text(endpoint);
     self->pool = connection_pool_new(endpoint, options->protocol, options->connections);
     self->connect_timeout_us = options->connect_timeout_us;
+    self->request_timeout_us = options->request_timeout_us;
     self->max_age_us = options->reset_connection_interval_us;
     self->listener = listener;
     return self;
 }
 
-void
-rpc_host_free(RpcHost *self)
+static void
+rpc_host_clear(gpointer host)
 {
+    RpcHost *self = host;
+
     connection_pool_free(self->pool);
     g_free(self->name);
-    g_free(self);
 }
+
+RpcHost *
+rpc_host_ref(RpcHost *self)
+{
+    return g_atomic_rc_box_acquire(self);
+}
+
+void
+rpc_host_unref(RpcHost *self)
+{
+    g_atomic_rc_box_release_full(self, rpc_host_clear);
+}
+
+/* ---- telling ---- */
 
 static void
 tell(const RpcHost *self, void (*event)(const char *peer, gpointer user))
@@ -31,6 +47,46 @@ tell(const RpcHost *self, void (*event)(const char *peer, gpointer user))
     if (event != NULL)
         event(self->name, self->listener->user);
 }
+
+void
+rpc_host_tell_opened(const RpcHost *self)
+{
+    tell(self, self->listener->events.connection_opened);
+}
+
+void
+rpc_host_tell_closed(const RpcHost *self)
+{
+    tell(self, self->listener->events.connection_closed);
+}
+
+void
+rpc_host_tell_acknowledged(const RpcHost *self)
+{
+    tell(self, self->listener->events.host_acknowledged);
+}
+
+static void
+tell_failure(const RpcHost *self, const GError *error,
+             void (*event)(const char *peer, const GError *error, gpointer user))
+{
+    if (event != NULL)
+        event(self->name, error, self->listener->user);
+}
+
+void
+rpc_host_tell_failed(const RpcHost *self, const GError *error)
+{
+    tell_failure(self, error, self->listener->events.host_failed);
+}
+
+void
+rpc_host_tell_still_failing(const RpcHost *self, const GError *error)
+{
+    tell_failure(self, error, self->listener->events.host_still_failing);
+}
+
+/* ---- connections ---- */
 
 static gboolean
 is_fit(const RpcHost *self, const PooledConnection *connection)
@@ -48,7 +104,7 @@ rpc_host_take(RpcHost *self, guint64 generation, gint64 deadline_us, PooledConne
         return outcome;
     if (taken->is_open && !is_fit(self, taken)) {
         taken = connection_pool_renew(self->pool, taken);
-        tell(self, self->listener->events.connection_closed);
+        rpc_host_tell_closed(self);
         if (taken == NULL)
             return POOL_STOPPED;
     }
@@ -57,20 +113,28 @@ rpc_host_take(RpcHost *self, guint64 generation, gint64 deadline_us, PooledConne
 }
 
 gboolean
-rpc_host_open(RpcHost *self, PooledConnection *taken, gint64 deadline_us, GError **error)
+rpc_host_connect(const RpcHost *self, PooledConnection *taken, gint64 deadline_us, GError **error)
 {
     gint64 connect_deadline_us = MIN(deadline_us, clock_deadline_us(self->connect_timeout_us));
     g_autoptr(GError) failure = NULL;
 
-    if (taken->is_open)
-        return TRUE;
     if (!wire_connection_open(taken->wire, connect_deadline_us, &failure)) {
         g_propagate_error(error, rpc_failure_of_connection(failure));
         return FALSE;
     }
     taken->is_open = TRUE;
     taken->opened_us = clock_now_us();
-    tell(self, self->listener->events.connection_opened);
+    return TRUE;
+}
+
+gboolean
+rpc_host_open(RpcHost *self, PooledConnection *taken, gint64 deadline_us, GError **error)
+{
+    if (taken->is_open)
+        return TRUE;
+    if (!rpc_host_connect(self, taken, deadline_us, error))
+        return FALSE;
+    rpc_host_tell_opened(self);
     return TRUE;
 }
 
@@ -80,7 +144,7 @@ rpc_host_give(RpcHost *self, PooledConnection *taken)
     if (!taken->is_open)
         connection_pool_drop(self->pool, taken);
     else if (!connection_pool_give(self->pool, taken))
-        tell(self, self->listener->events.connection_closed);
+        rpc_host_tell_closed(self);
 }
 
 void
@@ -90,7 +154,7 @@ rpc_host_drop(RpcHost *self, PooledConnection *taken)
 
     connection_pool_drop(self->pool, taken);
     if (was_open)
-        tell(self, self->listener->events.connection_closed);
+        rpc_host_tell_closed(self);
 }
 
 gboolean
@@ -99,22 +163,23 @@ rpc_host_wants_renewal(const RpcHost *self, const PooledConnection *taken)
     return self->max_age_us > 0 && clock_now_us() - taken->opened_us >= self->max_age_us;
 }
 
-void
-rpc_host_tell_failed(const RpcHost *self, const GError *error)
+/* ---- stopping ---- */
+
+static void
+tell_all_closed(const RpcHost *self, guint n_connections)
 {
-    if (self->listener->events.host_failed != NULL)
-        self->listener->events.host_failed(self->name, error, self->listener->user);
+    for (; n_connections > 0; n_connections--)
+        rpc_host_tell_closed(self);
 }
 
 void
-rpc_host_tell_acknowledged(const RpcHost *self)
+rpc_host_retire(RpcHost *self)
 {
-    tell(self, self->listener->events.host_acknowledged);
+    tell_all_closed(self, connection_pool_retire(self->pool));
 }
 
 void
 rpc_host_close(RpcHost *self)
 {
-    for (guint n_left = connection_pool_close(self->pool); n_left > 0; n_left--)
-        tell(self, self->listener->events.connection_closed);
+    tell_all_closed(self, connection_pool_close(self->pool));
 }

@@ -1,7 +1,7 @@
 /* rpc_stream.c - sends the calls of submissions as room comes up, and reads the answers in order.
  *
- * There is a lane per host: the connection on which this stream has calls not yet answered. Without
- * any it goes back to the pool, so a lane is open only while it owes answers. */
+ * A lane is the connection to one host on which this stream has calls not yet answered. Without any
+ * it goes back to the pool, so there is a lane only while it owes answers. */
 #include "client/rpc_stream.h"
 
 #include "base/clock.h"
@@ -9,35 +9,28 @@
 #include "client/rpc_submission.h"
 
 typedef struct {
-    PooledConnection *connection; /* NULL: the lane is closed */
-    GQueue calls;                 /* RpcCall in flight, the oldest first */
+    RpcHost *host; /* own reference */
+    PooledConnection *connection;
+    GQueue calls; /* RpcCall in flight, the oldest first */
     gint64 last_answer_us;
 } RpcLane;
 
 struct RpcStream {
     RpcClient *client;
     GQueue submissions; /* RpcSubmission, owned, the oldest first */
-    guint n_open_lanes;
-    RpcLane *full;   /* that must get on before the next call can be sent */
-    RpcLane lanes[]; /* by host */
+    GPtrArray *lanes;   /* RpcLane, one a host at the most */
+    RpcLane *full;      /* that must get on before the next call can be sent */
 };
 
 RpcStream *
 rpc_stream_new(RpcClient *client)
 {
-    RpcStream *self = g_malloc0(sizeof(RpcStream) + client->hosts->len * sizeof(RpcLane));
+    RpcStream *self = g_new0(RpcStream, 1);
 
     self->client = client;
+    self->lanes = g_ptr_array_new();
     g_queue_init(&self->submissions);
-    for (guint i = 0; i < client->hosts->len; i++)
-        g_queue_init(&self->lanes[i].calls);
     return self;
-}
-
-static RpcHost *
-stream_host(const RpcStream *self, const RpcLane *lane)
-{
-    return self->client->hosts->pdata[lane - self->lanes];
 }
 
 guint
@@ -50,20 +43,58 @@ guint
 rpc_stream_room(const RpcStream *self)
 {
     const RpcClientOptions *options = &self->client->options;
-    guint n_lanes = options->kind == RPC_LOAD_BALANCE ? self->client->hosts->len : 1;
-    guint most = options->in_flight * n_lanes;
+    guint n_hosts = options->kind == RPC_LOAD_BALANCE ? rpc_client_n_hosts(self->client) : 1;
+    guint most = options->in_flight * MAX(n_hosts, 1);
 
     return most > self->submissions.length ? most - self->submissions.length : 0;
 }
 
 /* ---- lanes ---- */
 
-/* (transfer full) */
-static PooledConnection *
-lane_close(RpcStream *self, RpcLane *lane)
+/* NULL: there is none to that host. */
+static RpcLane *
+stream_lane_to(const RpcStream *self, const RpcHost *host)
 {
-    self->n_open_lanes--;
-    return g_steal_pointer(&lane->connection);
+    for (guint i = 0; i < self->lanes->len; i++) {
+        RpcLane *lane = self->lanes->pdata[i];
+
+        if (lane->host == host)
+            return lane;
+    }
+    return NULL;
+}
+
+static RpcLane *
+stream_add_lane(RpcStream *self, RpcHost *host, PooledConnection *connection /* (transfer full) */)
+{
+    RpcLane *lane = g_new0(RpcLane, 1);
+
+    lane->host = rpc_host_ref(host);
+    lane->connection = connection;
+    g_queue_init(&lane->calls);
+    g_ptr_array_add(self->lanes, lane);
+    return lane;
+}
+
+/* Its connection has gone, and it has no calls. */
+static void
+stream_remove_lane(RpcStream *self, RpcLane *lane)
+{
+    g_assert(lane->calls.length == 0);
+    g_ptr_array_remove_fast(self->lanes, lane);
+    if (self->full == lane)
+        self->full = NULL;
+    rpc_host_unref(lane->host);
+    g_free(lane);
+}
+
+static void
+lane_note_broken(RpcStream *self, const RpcLane *lane, const GError *failure)
+{
+    if (failure->code == RPC_ERROR_CLOSED)
+        rpc_client_note_unanswered(self->client, lane->host);
+    else
+        rpc_client_note_failure(self->client, lane->host, failure);
 }
 
 /* Whatever was not answered is to be sent again. */
@@ -71,21 +102,20 @@ static void
 lane_break(RpcStream *self, RpcLane *lane, const GError *wire_failure)
 {
     g_autoptr(GError) failure = rpc_failure_of_connection(wire_failure);
-    gboolean is_shut = failure->code == RPC_ERROR_CLOSED;
     RpcCall *call;
 
     /* Noted before anybody who waits for a connection to this host is let in. */
-    if (!is_shut)
-        rpc_client_note_failure(self->client, (guint) (lane - self->lanes), failure);
-    rpc_host_drop(stream_host(self, lane), lane_close(self, lane));
+    lane_note_broken(self, lane, failure);
+    rpc_host_drop(lane->host, g_steal_pointer(&lane->connection));
     while ((call = g_queue_pop_head(&lane->calls)) != NULL) {
         if (call->submission == NULL)
             rpc_call_free(call);
-        else if (is_shut)
+        else if (failure->code == RPC_ERROR_CLOSED)
             rpc_call_undo_attempt(call);
         else
             rpc_call_fail_attempt(call, failure);
     }
+    stream_remove_lane(self, lane);
 }
 
 /* One that is to be renewed takes no more calls, so that it comes to an end. */
@@ -93,7 +123,7 @@ static gboolean
 lane_has_room(const RpcStream *self, const RpcLane *lane)
 {
     return lane->calls.length < self->client->options.in_flight &&
-           !rpc_host_wants_renewal(stream_host(self, lane), lane->connection);
+           !rpc_host_wants_renewal(lane->host, lane->connection);
 }
 
 /* ---- sending ---- */
@@ -127,75 +157,63 @@ lane_send(RpcStream *self, RpcLane *lane, RpcCall *call)
 static PoolOutcome
 stream_take(RpcStream *self, const RpcCall *call, PooledConnection **ret_taken)
 {
-    RpcHost *host = self->client->hosts->pdata[call->host];
     const RpcSubmission *submission = call->submission;
-    gint64 deadline_us = self->n_open_lanes > 0 ? 0 : submission->deadline_us;
+    gint64 deadline_us = self->lanes->len > 0 ? 0 : submission->deadline_us;
 
-    return rpc_host_take(host, submission->generation, deadline_us, ret_taken);
+    return rpc_host_take(call->host, submission->generation, deadline_us, ret_taken);
 }
 
-/* FALSE: the call is to go elsewhere, or nowhere. */
-static gboolean
-stream_open_lane(RpcStream *self, RpcLane *lane, RpcCall *call,
-                 PooledConnection *taken /* (transfer full) */)
+/* NULL: the call is to go elsewhere, or nowhere. */
+static RpcLane *
+stream_open_lane(RpcStream *self, RpcCall *call, PooledConnection *taken /* (transfer full) */)
 {
-    RpcHost *host = stream_host(self, lane);
+    RpcHost *host = call->host;
     g_autoptr(GError) failure = NULL;
 
     /* The wait for the connection may have been long, and for a host that has failed. */
-    if (rpc_client_prefers_another(self->client, call->order, call->n_given)) {
+    if (rpc_client_prefers_another(self->client, &call->pass)) {
         rpc_host_give(host, taken);
         rpc_call_undo_attempt(call);
-        return FALSE;
+        return NULL;
     }
-    if (rpc_host_open(host, taken, call->submission->deadline_us, &failure)) {
-        lane->connection = taken;
-        lane->last_answer_us = 0;
-        self->n_open_lanes++;
-        return TRUE;
-    }
+    if (rpc_host_open(host, taken, call->submission->deadline_us, &failure))
+        return stream_add_lane(self, host, taken);
     if (failure->code == RPC_ERROR_CLOSED) {
+        rpc_client_note_unanswered(self->client, host);
         rpc_call_undo_attempt(call);
     } else {
-        rpc_client_note_failure(self->client, call->host, failure);
+        rpc_client_note_failure(self->client, host, failure);
         rpc_call_fail_attempt(call, failure);
     }
     rpc_host_drop(host, taken);
-    return FALSE;
-}
-
-static RpcLane *
-stream_any_open_lane(RpcStream *self)
-{
-    RpcLane *lane = self->lanes;
-
-    g_assert(self->n_open_lanes > 0);
-    while (lane->connection == NULL)
-        lane++;
-    return lane;
+    return NULL;
 }
 
 /* FALSE: no room for it now. */
 static gboolean
-stream_place_on_new_lane(RpcStream *self, RpcLane *lane, RpcCall *call)
+stream_place_on_new_lane(RpcStream *self, RpcCall *call)
 {
     PooledConnection *taken;
+    RpcLane *lane;
 
     switch (stream_take(self, call, &taken)) {
     case POOL_TAKEN:
-        if (stream_open_lane(self, lane, call, taken))
+        lane = stream_open_lane(self, call, taken);
+        if (lane != NULL)
             lane_send(self, lane, call);
         return TRUE;
     case POOL_BUSY:
-        if (self->n_open_lanes > 0) {
-            self->full = stream_any_open_lane(self);
+        if (self->lanes->len > 0) {
+            self->full = self->lanes->pdata[0];
             return FALSE;
         }
         rpc_submission_fail(call->submission, RPC_ERROR_TIMEOUT,
-                            "%s: no connection came free in time", stream_host(self, lane)->name);
+                            "%s: no connection came free in time", call->host->name);
         return TRUE;
-    default: /* stopped */
-        return !rpc_submission_check(call->submission);
+    default: /* it was stopped, or the host has left and another is to be chosen */
+        if (rpc_submission_check(call->submission))
+            rpc_call_undo_attempt(call);
+        return TRUE;
     }
 }
 
@@ -203,10 +221,10 @@ stream_place_on_new_lane(RpcStream *self, RpcLane *lane, RpcCall *call)
 static gboolean
 stream_place(RpcStream *self, RpcCall *call)
 {
-    RpcLane *lane = &self->lanes[call->host];
+    RpcLane *lane = stream_lane_to(self, call->host);
 
-    if (lane->connection == NULL)
-        return stream_place_on_new_lane(self, lane, call);
+    if (lane == NULL)
+        return stream_place_on_new_lane(self, call);
     if (!lane_has_room(self, lane)) {
         self->full = lane;
         return FALSE;
@@ -291,16 +309,15 @@ lane_deadline_us(const RpcStream *self, const RpcLane *lane, gint64 limit_us)
 static void
 lane_take_answer(RpcStream *self, RpcLane *lane, const WireReply *reply)
 {
-    guint host = (guint) (lane - self->lanes);
     g_autoptr(GError) failure =
         rpc_failure_of_reply(wire_connection_peer(lane->connection->wire), reply);
     RpcCall *call = g_queue_pop_head(&lane->calls);
 
     lane->last_answer_us = clock_now_us();
     if (failure == NULL)
-        rpc_client_note_success(self->client, host);
+        rpc_client_note_success(self->client, lane->host);
     else
-        rpc_client_note_failure(self->client, host, failure);
+        rpc_client_note_failure(self->client, lane->host, failure);
     if (call->submission == NULL)
         rpc_call_free(call);
     else if (failure == NULL)
@@ -316,15 +333,17 @@ lane_receive(RpcStream *self, RpcLane *lane, gint64 limit_us)
     g_autoptr(GError) failure = NULL;
     WireReply reply;
 
-    g_assert(lane->connection != NULL);
+    g_assert(lane != NULL);
     if (!wire_connection_receive(lane->connection->wire, lane_deadline_us(self, lane, limit_us),
                                  &reply, &failure)) {
         lane_break(self, lane, failure);
         return;
     }
     lane_take_answer(self, lane, &reply);
-    if (lane->calls.length == 0)
-        rpc_host_give(stream_host(self, lane), lane_close(self, lane));
+    if (lane->calls.length > 0)
+        return;
+    rpc_host_give(lane->host, g_steal_pointer(&lane->connection));
+    stream_remove_lane(self, lane);
 }
 
 /* Where something must happen before the submission gets on: where its first call is, or where
@@ -334,7 +353,7 @@ stream_find_lane(RpcStream *self, const RpcSubmission *submission)
 {
     const RpcCall *first = submission->calls.head->data;
 
-    return first->state == RPC_CALL_SENT ? &self->lanes[first->host] : self->full;
+    return first->state == RPC_CALL_SENT ? stream_lane_to(self, first->host) : self->full;
 }
 
 gboolean
@@ -362,10 +381,13 @@ rpc_stream_free(RpcStream *self)
     if (self == NULL)
         return;
     g_queue_clear_full(&self->submissions, (GDestroyNotify) rpc_submission_free);
-    for (guint i = 0; i < self->client->hosts->len; i++) {
-        g_queue_clear_full(&self->lanes[i].calls, (GDestroyNotify) rpc_call_free);
-        if (self->lanes[i].connection != NULL)
-            rpc_host_drop(stream_host(self, &self->lanes[i]), lane_close(self, &self->lanes[i]));
+    while (self->lanes->len > 0) {
+        RpcLane *lane = self->lanes->pdata[0];
+
+        g_queue_clear_full(&lane->calls, (GDestroyNotify) rpc_call_free);
+        rpc_host_drop(lane->host, g_steal_pointer(&lane->connection));
+        stream_remove_lane(self, lane);
     }
+    g_ptr_array_unref(self->lanes);
     g_free(self);
 }

@@ -14,9 +14,7 @@ rpc_submission_new(RpcClient *client, const BatchSlice *slices, guint n_slices, 
     batch_cutter_init(&self->cutter, slices, n_slices, client->options.protocol,
                       client->options.batch_size);
     self->cut = CUT_CALL;
-    self->order = g_new(guint, client->hosts->len);
-    self->host = RPC_NO_HOST;
-    rpc_client_order(client, self->order);
+    rpc_client_begin_pass(client, &self->pass);
     g_queue_init(&self->calls);
     return self;
 }
@@ -27,7 +25,7 @@ rpc_call_free(RpcCall *self)
     if (self->failures != NULL)
         g_string_free(self->failures, TRUE);
     g_array_unref(self->slices);
-    g_free(self->order);
+    rpc_pass_clear(&self->pass);
     g_free(self);
 }
 
@@ -47,7 +45,7 @@ rpc_submission_free(RpcSubmission *self)
 {
     g_queue_clear_full(&self->calls, call_abandon);
     g_clear_error(&self->error);
-    g_free(self->order);
+    rpc_pass_clear(&self->pass);
     g_free(self);
 }
 
@@ -80,7 +78,7 @@ call_new(RpcSubmission *submission)
     self->submission = submission;
     self->slices = g_array_new(FALSE, FALSE, sizeof(BatchSlice));
     self->state = RPC_CALL_READY;
-    self->order = g_memdup2(submission->order, submission->client->hosts->len * sizeof(guint));
+    rpc_pass_copy(&submission->pass, &self->pass);
     return self;
 }
 
@@ -142,34 +140,65 @@ rpc_submission_check(RpcSubmission *self)
 
 /* The calls of a submission stay together while that works. */
 static void
-call_prefer_host(RpcCall *self, guint host)
+call_prefer_host(RpcCall *self, const RpcHost *host)
 {
-    guint i = 0;
+    gpointer *order = self->pass.order->pdata;
+    guint i;
 
-    while (self->order[i] != host)
-        i++;
+    if (!g_ptr_array_find(self->pass.order, host, &i))
+        return;
     for (; i > 0; i--)
-        self->order[i] = self->order[i - 1];
-    self->order[0] = host;
+        order[i] = order[i - 1];
+    order[0] = (gpointer) host;
+}
+
+/* The hosts have been replaced since. */
+static void
+call_begin_anew(RpcCall *self)
+{
+    RpcSubmission *submission = self->submission;
+
+    if (self->pass.edition == submission->pass.edition) { /* the first of its calls */
+        rpc_pass_clear(&submission->pass);
+        rpc_client_begin_pass(submission->client, &submission->pass);
+        submission->host = NULL;
+    }
+    rpc_pass_clear(&self->pass);
+    rpc_pass_copy(&submission->pass, &self->pass);
+    self->n_attempts = 0;
+}
+
+/* FALSE: the submission has failed. */
+static gboolean
+call_may_be_attempted(RpcCall *self)
+{
+    if (self->pass.order->len == 0) {
+        rpc_submission_fail(self->submission, RPC_ERROR_UNREACHABLE, "no host is known");
+        return FALSE;
+    }
+    if (self->n_attempts >= rpc_client_max_attempts(self->submission->client, &self->pass)) {
+        rpc_submission_fail(self->submission, self->failure_code, "%s", self->failures->str);
+        return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean
 rpc_call_choose_host(RpcCall *self)
 {
     RpcSubmission *submission = self->submission;
-    RpcClient *client = submission->client;
+    RpcPass *pass = &self->pass;
 
-    if (self->n_attempts >= client->max_attempts) {
-        rpc_submission_fail(submission, self->failure_code, "%s", self->failures->str);
+    if (rpc_client_has_moved_on(submission->client, pass))
+        call_begin_anew(self);
+    if (!call_may_be_attempted(self))
         return FALSE;
-    }
-    if (self->n_attempts == 0 && self->n_given == 0 && submission->host != RPC_NO_HOST)
+    if (self->n_attempts == 0 && pass->n_given == 0 && submission->host != NULL)
         call_prefer_host(self, submission->host);
-    if (self->n_given == client->hosts->len)
-        self->n_given = 0;
-    rpc_client_choose(client, self->order, self->n_given);
-    self->host = submission->host = self->order[self->n_given];
-    self->n_given++;
+    if (pass->n_given == pass->order->len)
+        pass->n_given = 0;
+    self->host = submission->host = rpc_client_choose(submission->client, pass);
+    pass->n_given++;
     self->n_attempts++;
     return TRUE;
 }
@@ -205,6 +234,6 @@ void
 rpc_call_undo_attempt(RpcCall *self)
 {
     self->state = RPC_CALL_READY;
-    self->n_given--;
+    self->pass.n_given--;
     self->n_attempts--;
 }

@@ -5,8 +5,6 @@
 #include "client/batch_cutter.h"
 #include "client/rpc_client_private.h"
 
-#define RPC_NO_HOST G_MAXUINT
-
 typedef struct RpcSubmission RpcSubmission;
 
 typedef enum {
@@ -22,10 +20,9 @@ typedef struct {
     RpcCallState state;
     gint64 sent_us;
 
-    guint host;   /* of the last attempt */
-    guint *order; /* of the hosts; in this pass the first n_given have been tried */
-    guint n_given;
-    guint n_attempts; /* in all passes */
+    RpcPass pass;
+    RpcHost *host;    /* of the last attempt; borrowed from the pass */
+    guint n_attempts; /* in all passes, since the client has these hosts */
     GString *failures;
     int failure_code; /* of the last attempt */
 } RpcCall;
@@ -38,8 +35,8 @@ struct RpcSubmission {
 
     BatchCutter cutter;
     Cut cut;       /* the last; CUT_CALL: there may be more */
-    guint *order;  /* of the hosts, for every call */
-    guint host;    /* of the last attempt of any call */
+    RpcPass pass;  /* not begun: where every call begins */
+    RpcHost *host; /* of the last attempt of any call, if it is still there; for comparison alone */
     GQueue calls;  /* RpcCall, owned, in order; the leading ones not acknowledged */
     guint n_done;  /* leading events acknowledged */
     GError *error; /* it has failed for good */

@@ -16,7 +16,7 @@ $(printf '  %-6s %-4s %-40s %s' '$1' "$have_$1" '$4' "$leat_why")"
 AC_DEFUN([LEAT_OPTIONAL_TABLE], [
   AS_ECHO(["
 leat $PACKAGE_VERSION will be built with
-  GLib $($PKG_CONFIG --modversion glib-2.0), Thrift c_glib $($PKG_CONFIG --modversion thrift_c_glib), libyaml $($PKG_CONFIG --modversion yaml-0.1)
+  GLib $($PKG_CONFIG --modversion glib-2.0), Thrift c_glib $($PKG_CONFIG --modversion thrift_c_glib), libyaml $($PKG_CONFIG --modversion yaml-0.1), PCRE2 $($PKG_CONFIG --modversion libpcre2-8)
 and of the optional libraries:$leat_table
 Stories in Python run with: ${PYTHON:-nothing, install python3-thrift and python3-pytest}
 "])

@@ -31,13 +31,13 @@ struct _FrameProcessor {
 
 G_DEFINE_FINAL_TYPE(FrameProcessor, frame_processor, LEAT_TYPE_SOURCE_PROCESSOR)
 
-/* The events of the walk as a batch: the frame itself where that is possible. */
+/* The events of the walk as a batch: the frame itself where that is possible. NULL: no memory. */
 static Batch *
 batch_of_walk(FrameCall *self)
 {
     FrameLoop *loop = self->connection->loop;
     const Walk *walk = &loop->walk;
-    const guint32 *offsets = (const guint32 *) (gpointer) walk->offsets->data;
+    const guint32 *offsets = walk->offsets;
     gsize end = offsets[walk->n_events];
     Buffer *copy;
 
@@ -46,6 +46,8 @@ batch_of_walk(FrameCall *self)
     if (end < LARGE_COPY)
         return batch_new_copy(walk->bytes, offsets, walk->n_events);
     copy = buffer_pool_get(loop->pool, end);
+    if (copy == NULL)
+        return NULL;
     memcpy(copy->data, walk->bytes, end);
     return batch_new_from_buffer(copy, offsets, walk->n_events);
 }
@@ -56,6 +58,10 @@ receive_events(FrameCall *self, gboolean is_single)
     Batch *batch = batch_of_walk(self);
     gsize reserved = self->reserved;
 
+    if (batch == NULL) {
+        frame_connection_end_for_memory(self->connection);
+        return;
+    }
     self->reserved = 0;
     frame_request_receive(self->connection, &self->message, is_single, batch, reserved);
 }
@@ -221,6 +227,9 @@ judge(FrameCall *self)
     case WALK_MALFORMED:
         answer_protocol_error(self, loop->walk.reason);
         frame_connection_end(self->connection, FRAME_CLOSED_MALFORMED, loop->walk.reason);
+        return;
+    case WALK_NO_MEMORY:
+        frame_connection_end_for_memory(self->connection);
         return;
     }
 }

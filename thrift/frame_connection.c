@@ -93,6 +93,18 @@ frame_connection_end(FrameConnection *self, FrameReason reason, const char *deta
     frame_connection_report(self, reason, detail);
 }
 
+void
+frame_connection_end_for_memory(FrameConnection *self)
+{
+    g_autofree char *length = quantity_size_to_text(self->frame_length);
+    g_autofree char *detail =
+        g_strdup_printf("no memory for a request of %s; let the process have more (MemoryMax=, "
+                        "ulimit -v), or lower receive-memory and the byte-capacity of channels",
+                        length);
+
+    frame_connection_end(self, FRAME_CLOSED_NO_MEMORY, detail);
+}
+
 /* Everything is answered. */
 static void
 finish(FrameConnection *self)

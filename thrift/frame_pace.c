@@ -48,7 +48,8 @@ share_due_us(const FrameConnection *self)
     double share = (double) self->frame_filled / (double) self->frame_length;
     double timeout_us = (double) self->loop->server->options.frame_timeout_us;
 
-    return clock_after_us(self->frame_started_us, (gint64) MIN(share * timeout_us, G_MAXINT64 / 2));
+    return clock_after_us(self->frame_started_us,
+                          (gint64) MIN(share * timeout_us, (double) (G_MAXINT64 / 2)));
 }
 
 gint64

@@ -12,6 +12,7 @@ const char *const frame_reason_names[N_FRAME_REASONS + 1] = {
     [FRAME_CLOSED_BAD_HEADER] = "bad-header",
     [FRAME_CLOSED_WRONG_PROTOCOL] = "wrong-protocol",
     [FRAME_CLOSED_MALFORMED] = "malformed",
+    [FRAME_CLOSED_NO_MEMORY] = "no-memory",
     [FRAME_CLOSED_BROKEN] = "broken",
     [FRAME_CLOSED_SHUTDOWN] = "shutdown",
     [FRAME_REFUSED_CONNECTION] = "connection-refused",

@@ -173,11 +173,15 @@ take_frame(FrameConnection *self, const guint8 *data, Buffer *buffer)
     frame_call_take(self, data, self->frame_length, buffer, reserved);
 }
 
-static void
+/* FALSE: there is no memory for it, and the connection ends. */
+static gboolean
 need_buffer(FrameConnection *self)
 {
     if (self->frame == NULL)
         self->frame = buffer_pool_get(self->loop->pool, self->frame_length);
+    if (self->frame == NULL)
+        frame_connection_end_for_memory(self);
+    return self->frame != NULL;
 }
 
 static void
@@ -201,7 +205,8 @@ take_body(FrameConnection *self, const guint8 *data, gsize length)
         take_frame(self, data, NULL);
         return n;
     }
-    need_buffer(self);
+    if (!need_buffer(self))
+        return n;
     memcpy(self->frame->data + self->frame_filled, data, n);
     frame_grew(self, n);
     return n;
@@ -238,9 +243,14 @@ take_or_hold(FrameConnection *self, const guint8 *data, gsize length)
 
     if (used == length || self->state != CONNECTION_OPEN)
         return;
+    self->held = g_try_malloc(length - used);
+    if (self->held == NULL) {
+        frame_connection_end_for_memory(self);
+        return;
+    }
     self->held_size = length - used;
     self->held_used = 0;
-    self->held = g_memdup2(data + used, self->held_size);
+    memcpy(self->held, data + used, self->held_size);
     receive_memory_hold(self->loop->server->memory, self->held_size);
 }
 
@@ -292,7 +302,6 @@ read_as_planned(FrameConnection *self, ReadPlan plan)
 
     if (plan.body == 0)
         return recv(self->watch.fd, self->loop->scratch, plan.scratch, 0);
-    need_buffer(self);
     parts[0] =
         (struct iovec){ .iov_base = self->frame->data + self->frame_filled, .iov_len = plan.body };
     return readv(self->watch.fd, parts, plan.scratch > 0 ? 2 : 1);
@@ -326,8 +335,11 @@ frame_receive(FrameConnection *self)
 
     while (budget > 0 && frame_connection_may_read(self)) {
         ReadPlan plan = plan_read(self, budget);
-        ssize_t got = read_as_planned(self, plan);
+        ssize_t got;
 
+        if (plan.body > 0 && !need_buffer(self))
+            return;
+        got = read_as_planned(self, plan);
         if (got > 0) {
             take_what_was_read(self, plan, (gsize) got);
             if ((gsize) got < plan.body + plan.scratch)

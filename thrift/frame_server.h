@@ -29,6 +29,7 @@ typedef enum {
     FRAME_CLOSED_BAD_HEADER,     /* unreadable message header, or type neither CALL nor ONEWAY */
     FRAME_CLOSED_WRONG_PROTOCOL, /* compact where binary is configured, or the other way round */
     FRAME_CLOSED_MALFORMED,      /* answered PROTOCOL_ERROR first */
+    FRAME_CLOSED_NO_MEMORY,      /* for a frame or its events */
     FRAME_CLOSED_BROKEN,         /* reset, or a write failed */
     FRAME_CLOSED_SHUTDOWN,
     FRAME_REFUSED_CONNECTION,  /* max-connections */

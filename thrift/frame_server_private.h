@@ -175,6 +175,8 @@ void frame_connection_report(FrameConnection *self, FrameReason reason, const ch
 
 /* Reads no more frames; ends once the answers owed are out. The reason is reported. */
 void frame_connection_end(FrameConnection *self, FrameReason reason, const char *detail);
+/* The system has no memory for a frame of its length, or for what is in it. */
+void frame_connection_end_for_memory(FrameConnection *self);
 void frame_connection_break(FrameConnection *self, const char *detail); /* at once, reset */
 void frame_connection_close(FrameConnection *self);                     /* at once, silently */
 void frame_connection_stop(FrameConnection *self);                      /* the server ends */

@@ -2,6 +2,7 @@
 #include "agent/core/channel.h"
 
 #include "agent/channels/memory_queue.h"
+#include "agent/channels/memory_rest.h"
 #include "agent/core/take_waiters.h"
 #include "base/clock.h"
 #include "base/quantity.h"
@@ -13,6 +14,7 @@ typedef struct {
     gboolean is_open;
     MemoryQueue queue;
     GQueue pending; /* tickets, first come first served */
+    MemoryRest rest;
     TakeWaiters waiters;
 } MemoryChannel;
 
@@ -26,6 +28,32 @@ static MemoryChannel *
 memory_channel_of(Channel *channel)
 {
     return (MemoryChannel *) channel;
+}
+
+/* ---- the lock ---- */
+
+#define LOOKS_BEFORE_SLEEP 30
+
+static inline void
+relax_processor(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+/* It is held for less time than it takes to fall asleep and be woken. */
+static void
+memory_channel_lock(MemoryChannel *self)
+{
+    for (guint i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+        if (g_mutex_trylock(&self->lock))
+            return;
+        relax_processor();
+    }
+    g_mutex_lock(&self->lock);
 }
 
 /* ---- lease ---- */
@@ -54,10 +82,33 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemoryLease, memory_lease_free)
 /* ---- with the lock held ---- */
 
 static void
+memory_channel_keep_ticket(MemoryChannel *self, Ticket *ticket, Batch *batch, gint64 now_us)
+{
+    ticket->channel = &self->base;
+    ticket->put_us = now_us;
+    ticket->batch = batch_ref(batch);
+    ticket->link = (GList){ .data = ticket };
+}
+
+static void
 memory_channel_forget_ticket(MemoryChannel *self, Ticket *ticket)
 {
-    g_queue_unlink(&self->pending, &ticket->link);
+    if (ticket->rest_until_us > 0)
+        memory_rest_end(&self->rest, ticket);
+    else
+        g_queue_unlink(&self->pending, &ticket->link);
     ticket->channel = NULL;
+}
+
+static void
+memory_channel_forget_all(MemoryChannel *self, const GQueue *line, GQueue *forgotten)
+{
+    while (line->head != NULL) {
+        Ticket *ticket = line->head->data;
+
+        memory_channel_forget_ticket(self, ticket);
+        g_queue_push_tail_link(forgotten, &ticket->link);
+    }
 }
 
 static void
@@ -137,20 +188,24 @@ memory_channel_can_ever_hold(const MemoryChannel *self, const Batch *batch, GErr
     return TRUE;
 }
 
+/* run is NULL for a small batch: those do not rest. */
 static PutResult
 memory_channel_put_locked(MemoryChannel *self, Batch *batch, MemoryRun **run, Ticket *ticket)
 {
+    gint64 came_us = *run != NULL ? (*run)->entry->put_us : 0;
+
     if (!self->is_open)
         return PUT_FAILED;
     if (self->pending.head == NULL && memory_queue_admit(&self->queue, batch, run)) {
         memory_channel_settle(self, NULL);
-        return PUT_DONE;
+        if (came_us == 0 || !memory_rest_is_due(&self->queue, came_us))
+            return PUT_DONE;
+        memory_channel_keep_ticket(self, ticket, batch, came_us);
+        memory_rest_begin(&self->rest, ticket, came_us);
+        return PUT_PENDING;
     }
-    ticket->channel = &self->base;
-    ticket->put_us = clock_now_us();
-    ticket->batch = batch_ref(batch);
+    memory_channel_keep_ticket(self, ticket, batch, clock_now_us());
     ticket->data = g_steal_pointer(run);
-    ticket->link = (GList){ .data = ticket };
     g_queue_push_tail_link(&self->pending, &ticket->link);
     memory_channel_settle(self, NULL);
     return PUT_PENDING;
@@ -167,7 +222,7 @@ memory_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **erro
         return PUT_FAILED;
     if (!memory_queue_is_small(batch))
         run = memory_run_new(batch, clock_now_us());
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     result = memory_channel_put_locked(self, batch, &run, ticket);
     g_mutex_unlock(&self->lock);
     if (result == PUT_FAILED)
@@ -180,21 +235,25 @@ static gboolean
 memory_channel_put_cancel(Channel *channel, Ticket *ticket)
 {
     MemoryChannel *self = memory_channel_of(channel);
-    GQueue admitted = G_QUEUE_INIT;
+    GQueue completed = G_QUEUE_INIT;
+    gboolean was_kept;
     gboolean waited;
 
-    g_mutex_lock(&self->lock);
-    waited = ticket->channel != NULL;
-    if (waited) {
+    memory_channel_lock(self);
+    was_kept = ticket->channel != NULL;
+    waited = was_kept && ticket->rest_until_us == 0;
+    if (was_kept)
         memory_channel_forget_ticket(self, ticket);
-        memory_channel_settle(self, &admitted); /* it may have been in the way of smaller ones */
-    }
+    if (was_kept && !waited)
+        g_queue_push_tail_link(&completed, &ticket->link);
+    if (waited)
+        memory_channel_settle(self, &completed); /* it may have been in the way of smaller ones */
     g_mutex_unlock(&self->lock);
     if (waited) {
         memory_channel_drop_run(ticket);
         g_clear_pointer(&ticket->batch, batch_unref);
     }
-    memory_channel_complete(self, &admitted, NULL);
+    memory_channel_complete(self, &completed, NULL);
     return waited;
 }
 
@@ -206,7 +265,7 @@ memory_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_
     MemoryChannel *self = memory_channel_of(channel);
     g_autoptr(MemoryLease) lease = memory_lease_new(channel);
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     if (take_waiters_wait(&self->waiters, &self->lock, &self->queue.stock, limits, deadline_us)) {
         memory_queue_take(&self->queue, limits, &lease->base, &lease->runs, &lease->spare);
         take_waiters_taken(&self->waiters);
@@ -238,19 +297,21 @@ memory_channel_commit(Lease *base, guint n_events)
 {
     MemoryChannel *self = memory_channel_of(base->channel);
     MemoryLease *lease = (MemoryLease *) base;
+    gsize n_bytes = base->n_bytes;
     GQueue spent = G_QUEUE_INIT;
-    GQueue admitted = G_QUEUE_INIT;
+    GQueue completed = G_QUEUE_INIT;
 
     memory_channel_observe_residence(self, lease, n_events);
     lease_forget(base, n_events);
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     memory_queue_commit(&self->queue, &lease->runs, n_events, &spent);
     if (lease->runs.head != NULL)
         base->first = ((const MemoryRun *) lease->runs.head->data)->seq;
-    memory_channel_settle(self, &admitted);
+    memory_channel_settle(self, &completed);
+    memory_rest_note_committed(&self->rest, n_bytes - base->n_bytes, &completed);
     g_mutex_unlock(&self->lock);
     memory_runs_free(&spent);
-    memory_channel_complete(self, &admitted, NULL);
+    memory_channel_complete(self, &completed, NULL);
 }
 
 static void
@@ -261,7 +322,7 @@ memory_channel_rollback(Lease *base)
 
     if (base->n_events == 0)
         return;
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     memory_queue_restore(&self->queue, base, &lease->runs);
     memory_channel_settle(self, NULL);
     g_mutex_unlock(&self->lock);
@@ -272,7 +333,7 @@ memory_channel_wake(Channel *channel)
 {
     MemoryChannel *self = memory_channel_of(channel);
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     take_waiters_wake_all(&self->waiters);
     g_mutex_unlock(&self->lock);
 }
@@ -283,7 +344,7 @@ memory_channel_n_events(Channel *channel)
     MemoryChannel *self = memory_channel_of(channel);
     guint64 n_events;
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     n_events = self->queue.used_events;
     g_mutex_unlock(&self->lock);
     return n_events;
@@ -312,17 +373,15 @@ memory_channel_close(Component *component)
     g_autoptr(GError) error =
         g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_CLOSED, "channel '%s' is closed", component->name);
     GQueue waiting = G_QUEUE_INIT;
+    GQueue resting = G_QUEUE_INIT;
 
-    g_mutex_lock(&self->lock);
+    memory_channel_lock(self);
     self->is_open = FALSE;
-    while (self->pending.head != NULL) {
-        Ticket *ticket = self->pending.head->data;
-
-        memory_channel_forget_ticket(self, ticket);
-        g_queue_push_tail_link(&waiting, &ticket->link);
-    }
+    memory_channel_forget_all(self, &self->pending, &waiting);
+    memory_channel_forget_all(self, &self->rest.tickets, &resting);
     g_mutex_unlock(&self->lock);
     memory_channel_complete(self, &waiting, error);
+    memory_channel_complete(self, &resting, NULL);
 }
 
 static void

@@ -203,6 +203,14 @@ memory_queue_admit(MemoryQueue *self, Batch *batch, MemoryRun **run)
     return TRUE;
 }
 
+gint64
+memory_queue_oldest_us(const MemoryQueue *self)
+{
+    const MemoryRun *first = self->runs.head != NULL ? self->runs.head->data : NULL;
+
+    return first != NULL ? first->entry->put_us : self->tail_put_us;
+}
+
 /* ---- take ---- */
 
 /* FALSE if there are no more runs; otherwise the lease is full. */

@@ -60,6 +60,8 @@ void memory_run_free(MemoryRun *self);
 
 /* Takes the batch in if there is room, and *run, which is NULL for a small one, with it. */
 gboolean memory_queue_admit(MemoryQueue *self, Batch *batch, MemoryRun **run);
+/* When the first of what waits came. */
+gint64 memory_queue_oldest_us(const MemoryQueue *self);
 /* Moves runs from the head into lease and taken until limits are reached. If one is too long it is
  * cut with *spare, which is then NULL. */
 void memory_queue_take(MemoryQueue *self, const TakeLimits *limits, Lease *lease, GQueue *taken,

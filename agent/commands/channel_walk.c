@@ -321,8 +321,10 @@ channel_walk_events(ChannelWalk *self, const WalkedRecord *record, ByteSpan *ret
 
     g_clear_pointer(&self->expanded, g_free);
     if (header->compression != RECORD_PLAIN) {
-        self->expanded = record_expand(events, header->raw_length);
-        events = byte_span(self->expanded, self->expanded != NULL ? header->raw_length : 0);
+        self->expanded = g_malloc(header->raw_length);
+        events = record_expand(events, self->expanded, header->raw_length)
+                     ? byte_span(self->expanded, header->raw_length)
+                     : byte_span(NULL, 0);
     }
     if (are_events(events, header->count)) {
         *ret_events = events;

@@ -44,9 +44,12 @@ G_DEFINE_QUARK(leat_send_error, send_error)
 static gsize
 event_overhead(const SendPlan *plan)
 {
-    g_autoptr(Batch) empty = batch_new_single(plan->headers, plan->n_headers, byte_span(NULL, 0));
-    BatchSlice slice = { .batch = empty, .count = 1 };
+    g_autoptr(BatchBuilder) builder = batch_builder_new(0, 1);
+    g_autoptr(Batch) empty = NULL;
+    BatchSlice slice = { .count = 1 };
 
+    batch_builder_add_event(builder, plan->headers, plan->n_headers, byte_span(NULL, 0));
+    slice.batch = empty = batch_builder_finish(builder);
     return wire_frame_size(plan->protocol, &slice, 1) + VARINT_GROWTH;
 }
 

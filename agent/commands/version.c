@@ -16,12 +16,17 @@
 #include <zstd.h>
 #endif
 
+#include "base/regex.h"
+
 void
 version_print(void)
 {
+    g_autofree char *pcre2 = regex_library_version();
+
     printf("leat %s\n", PACKAGE_VERSION);
     printf("GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
     printf("libyaml %s\n", yaml_get_version_string());
+    printf("PCRE2 %s\n", pcre2);
     printf("Thrift c_glib %s\n", THRIFT_VERSION);
 #ifdef HAVE_SOUP
     printf("libsoup %u.%u.%u\n", soup_get_major_version(), soup_get_minor_version(),

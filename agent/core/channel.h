@@ -17,6 +17,7 @@ typedef enum {
     CHANNEL_ERROR_TIMEOUT,   /* the ticket's owner cancelled it */
     CHANNEL_ERROR_IO,
     CHANNEL_ERROR_CLOSED,
+    CHANNEL_ERROR_NO_MEMORY, /* for what is to be put; retryable */
 } ChannelError;
 
 typedef struct Channel Channel;
@@ -35,6 +36,10 @@ typedef struct Ticket Ticket;
 struct Ticket {
     void (*done)(Ticket *self);
     GError *error; /* set before done when the put failed; the owner frees it */
+    /* Not 0 after PUT_PENDING: the batch is in the channel, which keeps back the word of it so that
+     * the owner does not come again at once. Cancel then, if done has not come: that ends in done,
+     * too, and never in a refusal. */
+    gint64 rest_until_us;
 
     /* The channel's own from here on. */
     gint64 put_us;    /* since when it waits */

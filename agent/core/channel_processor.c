@@ -9,6 +9,7 @@
 
 struct ChannelProcessor {
     GPtrArray *interceptors; /* Interceptor * */
+    InterceptTime intercept_time;
     Selector *selector;
     Channel **channels;
     gboolean has_one_channel; /* and every event goes there */
@@ -23,6 +24,7 @@ channel_processor_new(GPtrArray *interceptors, Selector *selector, GPtrArray *ch
 
     g_assert(channels->len > 0 && channels->len <= SELECTOR_MAX_CHANNELS);
     self->interceptors = g_ptr_array_new();
+    self->intercept_time = (InterceptTime){ CLOCK_NEVER, CLOCK_NEVER };
     if (interceptors != NULL)
         g_ptr_array_extend(self->interceptors, interceptors, NULL, NULL);
     self->selector = selector;
@@ -44,6 +46,18 @@ channel_processor_free(ChannelProcessor *self)
     g_free(self);
 }
 
+void
+channel_processor_set_intercept_timeout(ChannelProcessor *self, gint64 timeout_us)
+{
+    self->intercept_time.timeout_us = timeout_us;
+}
+
+void
+channel_processor_refuse_from(ChannelProcessor *self, gint64 moment_us)
+{
+    atomic_store(&self->intercept_time.refuse_from, moment_us);
+}
+
 /* ---- one channel: the ticket in the put is enough ---- */
 
 static void
@@ -63,7 +77,9 @@ processor_put_into_one(Put *put, Channel *channel, Batch *batch, GError **error)
     put->ticket = (Ticket){ .done = put_ticket_done };
     result = channel_put(channel, batch, &put->ticket, error);
     if (result == PUT_PENDING)
-        put->deadline_us = clock_deadline_us(channel->put_timeout_us);
+        put->deadline_us = put->ticket.rest_until_us > 0
+                               ? put->ticket.rest_until_us
+                               : clock_deadline_us(channel->put_timeout_us);
     return result;
 }
 
@@ -93,7 +109,12 @@ processor_put_routed(ChannelProcessor *self, const Batch *received, Batch *batch
     g_auto(Route) route = { 0 };
     g_autoptr(PutState) state = NULL;
 
-    route_init(&route, self->selector, batch);
+    if (!route_init(&route, self->selector, batch)) {
+        g_set_error_literal(error, CHANNEL_ERROR, CHANNEL_ERROR_NO_MEMORY,
+                            "no memory for what goes into each channel; let the process have more "
+                            "(MemoryMax=, ulimit -v), or send smaller batches");
+        return PUT_FAILED;
+    }
     put->n_copied = route_copied_bytes(&route, received);
     if (route.n_unrouted > 0)
         metric_add(self->source->metrics, SOURCE_EVENTS_UNROUTED, route.n_unrouted);
@@ -110,37 +131,42 @@ processor_put_routed(ChannelProcessor *self, const Batch *received, Batch *batch
     return put_state_finish(state, error) ? PUT_DONE : PUT_FAILED;
 }
 
-static PutResult
-processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
+/* What the interceptors leave of it. */
+static Batch *
+processor_intercept(ChannelProcessor *self, Batch *batch, BatchLimit limit, GError **error)
 {
-    g_autoptr(Batch) left = NULL;
+    MetricSet *metrics = self->source->metrics;
     guint n_dropped = 0;
+    Batch *left;
 
-    if (self->interceptors->len == 0) {
-        left = batch_ref(batch);
-    } else {
-        left = interceptor_chain_run(self->interceptors, batch, &n_dropped, error);
-        if (left == NULL)
-            return PUT_FAILED;
-        if (n_dropped > 0)
-            metric_add(self->source->metrics, SOURCE_EVENTS_DROPPED, n_dropped);
-    }
-    if (left->n_events == 0)
-        return PUT_DONE;
-    put->n_copied = left != batch ? left->allocated : 0;
-    if (self->has_one_channel)
-        return processor_put_into_one(put, self->channels[0], left, error);
-    return processor_put_routed(self, batch, left, put, error);
+    if (self->interceptors->len == 0)
+        return batch_ref(batch);
+    left = interceptor_chain_run(self->interceptors, batch, limit, &self->intercept_time,
+                                 &n_dropped, error);
+    if (left == NULL)
+        metric_add(metrics, SOURCE_INTERCEPT_FAILURES, 1);
+    else if (n_dropped > 0)
+        metric_add(metrics, SOURCE_EVENTS_DROPPED, n_dropped);
+    return left;
 }
 
 PutResult
 channel_processor_put(ChannelProcessor *self, Batch *batch, Put *put, GError **error)
 {
+    g_autoptr(Batch) left = processor_intercept(self, batch, put->limit, error);
     PutResult result;
 
     put->processor = self;
     put->state = NULL;
-    result = processor_put(self, batch, put, error);
+    if (left == NULL)
+        return PUT_FAILED;
+    if (left->n_events == 0)
+        return PUT_DONE;
+    put->n_copied = left != batch ? left->allocated : 0;
+    if (self->has_one_channel)
+        result = processor_put_into_one(put, self->channels[0], left, error);
+    else
+        result = processor_put_routed(self, batch, left, put, error);
     if (result == PUT_FAILED)
         metric_add(self->source->metrics, SOURCE_CHANNEL_FAILURES, 1);
     return result;

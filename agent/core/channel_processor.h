@@ -9,7 +9,7 @@
 #include <glib.h>
 
 #include "agent/core/channel.h"
-#include "agent/core/interceptor.h"
+#include "agent/core/interceptor_chain.h"
 #include "agent/core/selector.h"
 
 typedef struct ChannelProcessor ChannelProcessor;
@@ -22,6 +22,12 @@ ChannelProcessor *channel_processor_new(GPtrArray *interceptors, Selector *selec
                                         GPtrArray *channels, guint n_required, Component *source);
 void channel_processor_free(ChannelProcessor *self);
 
+/* Before the first put: the processor time that interceptors may take for a batch. */
+void channel_processor_set_intercept_timeout(ChannelProcessor *self, gint64 timeout_us);
+/* Any thread. From this moment on (monotonic) interceptors work on nothing more, and batches that
+ * would need them are refused: the source must come to an end. */
+void channel_processor_refuse_from(ChannelProcessor *self, gint64 moment_us);
+
 /* One batch under way. Embedded in its owner (a request), zeroed, with ready set. */
 typedef struct PutState PutState; /* the processor's own */
 typedef struct Put Put;
@@ -29,6 +35,7 @@ struct Put {
     /* Any thread, no lock held: hands back to the owner, which calls finish. May come before
      * channel_processor_put has returned. */
     void (*ready)(Put *self);
+    BatchLimit limit;   /* set by the owner: what interceptors may make of the batch */
     gint64 deadline_us; /* after PUT_PENDING: when to call channel_processor_expire */
     gsize n_copied;     /* likewise: bytes of what interceptors and selector made of the batch */
 

@@ -193,3 +193,11 @@ component_problem(const Component *self, Problems *problems, const char *option,
     va_end(arguments);
     problems_add(problems, value != NULL ? value : self->node, path, "%s", what);
 }
+
+gboolean
+component_has_problem(const Component *self, const Problems *problems, const char *option)
+{
+    g_autofree char *path = g_strdup_printf("%s.%s", self->path, option);
+
+    return problems_name(problems, path);
+}

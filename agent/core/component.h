@@ -78,6 +78,9 @@ void component_close(Component *self);
 void component_problem(const Component *self, Problems *problems, const char *option,
                        const char *format, ...) G_GNUC_PRINTF(4, 5);
 
+/* Whether one of its options has a problem already, so that what follows from its value is none. */
+gboolean component_has_problem(const Component *self, const Problems *problems, const char *option);
+
 /* For configure, once: the values (NULL-terminated, copied) of the label of a row of the type,
  * where they depend on the configuration. */
 void component_set_metric_values(Component *self, guint row, const char *const *values);

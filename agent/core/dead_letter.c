@@ -54,7 +54,7 @@ dead_letter_free(DeadLetter *self)
 
 /* ---- the letter ---- */
 
-/* (transfer full) */
+/* (transfer full) NULL: no memory. */
 static Batch *
 dead_letter_write(DeadLetter *self, const BatchSlice *event, const char *why)
 {
@@ -64,11 +64,13 @@ dead_letter_write(DeadLetter *self, const BatchSlice *event, const char *why)
     guint n_headers;
 
     batch_view(event->batch, event->first, &view);
-    event_edit_open(self->edit, &view);
+    event_edit_open(self->edit, &view, G_MAXINT32);
     event_edit_set_header(self->edit, byte_span_of_text(ERROR_HEADER), byte_span_of_text(reason));
     event_edit_set_header(self->edit, byte_span_of_text(SINK_HEADER),
                           byte_span_of_text(self->sink_name));
     headers = event_edit_headers(self->edit, &n_headers);
+    if (event_edit_outcome(self->edit) != EVENT_EDIT_GOOD)
+        return NULL;
     return batch_new_single(headers, n_headers, event_edit_body(self->edit));
 }
 
@@ -137,7 +139,10 @@ dead_letter_put(DeadLetter *self, const BatchSlice *event, const char *why, GErr
 {
     g_autoptr(Batch) batch = dead_letter_write(self, event, why);
 
-    if (dead_letter_put_batch(self, batch, error))
+    if (batch == NULL)
+        g_set_error_literal(error, CHANNEL_ERROR, CHANNEL_ERROR_NO_MEMORY,
+                            "no memory for the event");
+    else if (dead_letter_put_batch(self, batch, error))
         return TRUE;
     g_prefix_error(error, "dead-letter channel '%s': ", self->channel->base.name);
     return FALSE;

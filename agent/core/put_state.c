@@ -113,6 +113,10 @@ put_state_put(PutState *self, guint index, gint64 now_us)
         put_state_one_less(self);
         return result;
     }
+    if (ticket->ticket.rest_until_us > 0) { /* sooner than the deadline of the others */
+        channel_put_cancel(ticket->channel, &ticket->ticket);
+        return PUT_DONE;
+    }
     ticket->may_wait = TRUE;
     if (ticket->channel->put_timeout_us < self->put->deadline_us - now_us)
         self->put->deadline_us = now_us + ticket->channel->put_timeout_us;

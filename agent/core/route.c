@@ -6,7 +6,7 @@
 static void
 route_target_clear(gpointer target)
 {
-    batch_unref(((RouteTarget *) target)->batch);
+    g_clear_pointer(&((RouteTarget *) target)->batch, batch_unref);
 }
 
 static gboolean
@@ -15,7 +15,7 @@ is_chosen(ChannelSet set, guint position)
     return (set >> position & 1) != 0;
 }
 
-/* The events whose set has position, copied as bytes, neighbours together. */
+/* The events whose set has position, copied as bytes, neighbours together. NULL: no memory. */
 static Batch *
 batch_of_chosen(const Batch *batch, const ChannelSet *chosen, guint position)
 {
@@ -30,11 +30,11 @@ batch_of_chosen(const Batch *batch, const ChannelSet *chosen, guint position)
         batch_builder_add_slice(builder, batch, first, end - first);
         first = end + 1;
     }
-    return batch_builder_finish(builder);
+    return batch_builder_try_finish(builder);
 }
 
 /* some: channels that get at least one event; all: those that get every event. */
-static void
+static gboolean
 route_add(Route *self, Batch *batch, ChannelSet some, ChannelSet all, const ChannelSet *chosen)
 {
     for (guint position = 0; position < SELECTOR_MAX_CHANNELS; position++) {
@@ -44,11 +44,14 @@ route_add(Route *self, Batch *batch, ChannelSet some, ChannelSet all, const Chan
             continue;
         target.batch =
             is_chosen(all, position) ? batch_ref(batch) : batch_of_chosen(batch, chosen, position);
+        if (target.batch == NULL)
+            return FALSE;
         g_array_append_val(self->targets, target);
     }
+    return TRUE;
 }
 
-static void
+static gboolean
 route_add_chosen(Route *self, Batch *batch, const ChannelSet *chosen)
 {
     ChannelSet some = 0;
@@ -58,15 +61,17 @@ route_add_chosen(Route *self, Batch *batch, const ChannelSet *chosen)
         some |= chosen[i];
         all &= chosen[i];
     }
-    route_add(self, batch, some, all, chosen);
+    return route_add(self, batch, some, all, chosen);
 }
 
-static void
+static gboolean
 route_select(Route *self, Selector *selector, Batch *batch)
 {
-    g_autofree ChannelSet *required = g_new0(ChannelSet, batch->n_events);
-    g_autofree ChannelSet *optional = g_new0(ChannelSet, batch->n_events);
+    g_autofree ChannelSet *required = g_try_malloc0(batch->n_events * sizeof(ChannelSet));
+    g_autofree ChannelSet *optional = g_try_malloc0(batch->n_events * sizeof(ChannelSet));
 
+    if (required == NULL || optional == NULL)
+        return FALSE;
     for (guint i = 0; i < batch->n_events; i++) {
         EventView event;
 
@@ -75,23 +80,22 @@ route_select(Route *self, Selector *selector, Batch *batch)
         optional[i] &= ~required[i];
         self->n_unrouted += (required[i] | optional[i]) == 0;
     }
-    route_add_chosen(self, batch, required);
+    if (!route_add_chosen(self, batch, required))
+        return FALSE;
     self->n_required = self->targets->len;
-    route_add_chosen(self, batch, optional);
+    return route_add_chosen(self, batch, optional);
 }
 
-void
+gboolean
 route_init(Route *self, Selector *selector, Batch *batch)
 {
     *self = (Route){ .targets = g_array_new(FALSE, FALSE, sizeof(RouteTarget)) };
     g_array_set_clear_func(self->targets, route_target_clear);
-    if (!selector_type(selector)->same_for_all) {
-        route_select(self, selector, batch);
-        return;
-    }
+    if (!selector_type(selector)->same_for_all)
+        return route_select(self, selector, batch);
     route_add(self, batch, selector->required, selector->required, NULL);
     self->n_required = self->targets->len;
-    route_add(self, batch, selector->optional, selector->optional, NULL);
+    return route_add(self, batch, selector->optional, selector->optional, NULL);
 }
 
 void

@@ -17,8 +17,8 @@ typedef struct {
     guint n_unrouted; /* events that go nowhere */
 } Route;
 
-/* The batch has at least one event. */
-void route_init(Route *self, Selector *selector, Batch *batch);
+/* The batch has at least one event. FALSE: there is no memory for its parts. */
+gboolean route_init(Route *self, Selector *selector, Batch *batch);
 void route_clear(Route *self);
 const RouteTarget *route_target(const Route *self, guint index);
 

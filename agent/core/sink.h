@@ -61,6 +61,9 @@ typedef struct {
     /* Any thread, returns at once: a running deliver or collect ends soon with DELIVERY_RETRY. May
      * be NULL if they never wait. */
     void (*interrupt)(Sink *self);
+    /* Likewise, but only if the sink has another destination, which then comes before the one that
+     * has not answered. NULL: it has one. */
+    void (*reroute)(Sink *self);
     /* Work of its own that is due at a time (rolling a file, closing an idle one): the runner calls
      * tick on the sink's thread when it has come, whether there are events or not. NULL: none. */
     void (*tick)(Sink *self);

@@ -291,10 +291,14 @@ count_live(const SinkGroup *self)
     return n_live;
 }
 
+/* While the agent stops no member is left alone, unless another works: then nothing is put at risk
+ * to find out about it. */
 static gboolean
 may_take(const SinkGroup *self, guint rank, gint64 now_us)
 {
-    if (!self->forgives && choice_due_us(self->choice, rank) > now_us)
+    if (self->forgives && !is_live(self, rank))
+        return first_live(self) == NOBODY;
+    if (choice_due_us(self->choice, rank) > now_us)
         return FALSE;
     return !self->fails_over || rank <= first_live(self);
 }

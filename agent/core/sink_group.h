@@ -34,8 +34,9 @@ const GPtrArray *sink_group_members(const SinkGroup *self);
 gboolean sink_group_await_turn(SinkGroup *self, guint rank, const gint *stop, gint64 deadline_us,
                                const gint **ret_yields);
 void sink_group_end_turn(SinkGroup *self, guint rank, gboolean found);
-/* The agent stops, and a stop flag has been set: whoever waits looks at it, and penalties are over
- * at once. channel_wake must follow: whoever takes ends its turn. */
+/* The agent stops, and a stop flag has been set: whoever waits looks at it; penalties are over at
+ * once while no member works, and last to the end while one does. channel_wake must follow: whoever
+ * takes ends its turn. */
 void sink_group_forgive(SinkGroup *self);
 
 /* What became of a lease. Failure returns when the penalty is over (monotonic), 0 if there is none.

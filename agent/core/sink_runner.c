@@ -190,6 +190,13 @@ sink_runner_wait(SinkRunner *self, gint64 deadline_us)
 }
 
 void
+sink_runner_reroute(SinkRunner *self, gint64 since_us)
+{
+    if (!sink_runner_wait(self, 0))
+        sink_worker_reroute(&self->worker, since_us);
+}
+
+void
 sink_runner_interrupt(SinkRunner *self)
 {
     runner_enter_phase(self, PHASE_INTERRUPTED);

@@ -8,12 +8,16 @@ typedef struct SinkRunner SinkRunner;
 SinkRunner *sink_runner_new(Sink *sink);
 gboolean sink_runner_start(SinkRunner *self, GError **error);
 /* Stop in three steps: finish, wait, interrupt. None does anything to a runner that does not run.
+ * Between two waits comes reroute, if it takes long.
  *
  * drain: attempts what is in the channel until it is empty, nobody else's lease of it is open, or
  * interrupt comes; back-off is cut to a tenth of a second. Without drain: one last attempt, at
  * once, and the rest stays in the channel. */
 void sink_runner_finish(SinkRunner *self, gboolean drain);
 gboolean sink_runner_wait(SinkRunner *self, gint64 deadline_us); /* FALSE: still running */
+/* What was not answered since then is put back, if another sink of the group may take it, or
+ * another destination of this one; and the drain goes on. */
+void sink_runner_reroute(SinkRunner *self, gint64 since_us);
 /* Interrupts the sink, rolls back; returns when the thread has ended. */
 void sink_runner_interrupt(SinkRunner *self);
 /* Of a runner that has ended or was never started. */

@@ -366,6 +366,20 @@ sink_worker_interrupt(SinkWorker *self)
         type->interrupt(self->sink);
 }
 
+void
+sink_worker_reroute(SinkWorker *self, gint64 since_us)
+{
+    const SinkType *type = sink_type(self->sink);
+    gint64 undelivered_since_us = sink_worker_undelivered_since_us(self);
+
+    if (undelivered_since_us == 0 || undelivered_since_us > since_us)
+        return;
+    if (self->sink->group != NULL && type->interrupt != NULL)
+        type->interrupt(self->sink);
+    else if (type->reroute != NULL)
+        type->reroute(self->sink);
+}
+
 gint64
 sink_worker_undelivered_since_us(const SinkWorker *self)
 {

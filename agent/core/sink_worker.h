@@ -45,4 +45,7 @@ void sink_worker_end(SinkWorker *self);
 
 /* Any thread: what waits for the destination fails, soon. */
 void sink_worker_interrupt(SinkWorker *self);
+/* Any thread: what no destination has answered since then fails, if another sink or another
+ * destination may take it. */
+void sink_worker_reroute(SinkWorker *self, gint64 since_us);
 gint64 sink_worker_undelivered_since_us(const SinkWorker *self);

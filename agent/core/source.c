@@ -24,6 +24,12 @@ const OptionSpec source_options[] = {
       .fallback_text = "none",
       .example = "[{ type: timestamp }]",
       .help = "Edit or drop events before they go into a channel, in this order." },
+    { .name = "intercept-timeout",
+      OPTION_AT(DURATION, Source, intercept_timeout_us),
+      .fallback = "2s",
+      .min = 1000,
+      .help = "Processor time that the interceptors may take for a batch; when it is used up, the "
+              "batch is refused. Regular expressions give up on an event that takes half of it." },
     { 0 },
 };
 
@@ -59,6 +65,10 @@ const MetricSpec source_metrics[N_SOURCE_METRICS + 1] = {
     [SOURCE_CHANNEL_FAILURES] = { .name = "leat_source_channel_failures_total",
                                   .help = "Puts that a required channel refused.",
                                   .flume = "ChannelWriteFail" },
+    [SOURCE_INTERCEPT_FAILURES] = { .name = "leat_source_intercept_failures_total",
+                                    .help = "Puts that were refused because the interceptors took "
+                                            "too long, or made the batch too large.",
+                                    .flume = "GenericProcessingFail" },
     [SOURCE_EVENTS_DROPPED] = { .name = "leat_source_events_dropped_total",
                                 .help = "Events that an interceptor dropped." },
     [SOURCE_EVENTS_UNROUTED] = { .name = "leat_source_events_unrouted_total",

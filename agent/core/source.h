@@ -40,6 +40,7 @@ struct Source {
     Component base;
     GStrv channel_names; /* rows of the kind */
     GStrv optional_channel_names;
+    gint64 intercept_timeout_us;
     ChannelProcessor *processor; /* wired by the configuration */
     gint stopping;               /* atomic: set before interrupt */
 
@@ -69,12 +70,13 @@ typedef enum {
     SOURCE_APPENDS_ACCEPTED,
     SOURCE_BATCHES_RECEIVED,
     SOURCE_BATCHES_ACCEPTED,
-    SOURCE_OPEN_CONNECTIONS,  /* gauge */
-    SOURCE_READ_FAILURES,     /* requests that could not be read */
-    SOURCE_CHANNEL_FAILURES,  /* puts that a channel refused */
-    SOURCE_EVENTS_DROPPED,    /* by interceptors */
-    SOURCE_EVENTS_UNROUTED,   /* by a selector that chose no channel */
-    SOURCE_OPTIONAL_FAILURES, /* events that an optional channel did not take */
+    SOURCE_OPEN_CONNECTIONS,   /* gauge */
+    SOURCE_READ_FAILURES,      /* requests that could not be read */
+    SOURCE_CHANNEL_FAILURES,   /* puts that a channel refused */
+    SOURCE_INTERCEPT_FAILURES, /* puts that did not get through the interceptors */
+    SOURCE_EVENTS_DROPPED,     /* by interceptors */
+    SOURCE_EVENTS_UNROUTED,    /* by a selector that chose no channel */
+    SOURCE_OPTIONAL_FAILURES,  /* events that an optional channel did not take */
     N_SOURCE_METRICS,
 } SourceMetric;
 extern const MetricSpec source_metrics[N_SOURCE_METRICS + 1];

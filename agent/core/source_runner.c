@@ -99,6 +99,7 @@ source_runner_begin_stop(SourceRunner *self, gint64 answer_deadline_us, gint64 d
     if (!self->started)
         return;
     g_atomic_int_set(&self->source->stopping, 1);
+    channel_processor_refuse_from(self->source->processor, answer_deadline_us);
     if (self->thread != NULL)
         type->interrupt(self->source);
     else

@@ -1,7 +1,7 @@
 /* regex_extractor_interceptor.c - copies what the groups of a regular expression find into headers.
  */
 #include "agent/core/interceptor.h"
-#include "agent/interceptors/regex_search.h"
+#include "agent/interceptors/event_search.h"
 #include "agent/interceptors/time_pattern.h"
 
 typedef enum { SERIALIZE_DEFAULT, SERIALIZE_MILLIS } SerializerType;
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     Interceptor base;
-    GRegex *regex;
+    Regex *regex;
     GPtrArray *serializers; /* SerializerRow *, for groups 1, 2, ... */
     GPtrArray *patterns;    /* TimePattern *, by serializer; NULL for those of other types */
 } RegexExtractorInterceptor;
@@ -63,7 +63,8 @@ static const OptionSpec regex_extractor_options[] = {
       OPTION_AT(REGEX, RegexExtractorInterceptor, regex),
       .required = TRUE,
       .example = "^(\\S+) (\\w+)",
-      .help = "What to look for in the body; each of its groups may become a header." },
+      .help = "What to look for in the body; each of its groups may become a "
+              "header." EVENT_SEARCH_LIMIT_HELP },
     { .name = "serializers",
       OPTION_AT(ROWS, RegexExtractorInterceptor, serializers),
       .rows = serializer_rows,
@@ -97,14 +98,14 @@ static void
 regex_extractor_configure(Component *component, Problems *problems)
 {
     RegexExtractorInterceptor *self = (RegexExtractorInterceptor *) component;
-    int n_groups;
+    guint n_groups;
 
     if (self->regex == NULL || self->serializers == NULL)
         return; /* a problem already */
-    n_groups = g_regex_get_capture_count(self->regex);
-    if (self->serializers->len > (guint) n_groups)
+    n_groups = regex_n_groups(self->regex);
+    if (self->serializers->len > n_groups)
         component_problem(component, problems, "serializers",
-                          "there are %u serializers, but the regex has %d groups",
+                          "there are %u serializers, but the regex has %u groups",
                           self->serializers->len, n_groups);
     self->patterns = g_ptr_array_new();
     for (guint i = 0; i < self->serializers->len; i++) {
@@ -116,13 +117,6 @@ regex_extractor_configure(Component *component, Problems *problems)
                               "a header's name is empty; give it one");
         g_ptr_array_add(self->patterns, is_time ? read_pattern(component, row, problems) : NULL);
     }
-}
-
-static gboolean
-regex_extractor_open(Component *component, GError **error G_GNUC_UNUSED)
-{
-    regex_search_prepare(((RegexExtractorInterceptor *) component)->regex);
-    return TRUE;
 }
 
 static void
@@ -155,10 +149,10 @@ static void
 regex_extractor_intercept(const Interceptor *base, EventEdit *event)
 {
     const RegexExtractorInterceptor *self = (const RegexExtractorInterceptor *) base;
-    ByteSpan body = event_edit_body(event);
-    g_autoptr(GMatchInfo) match = NULL;
+    EventSearch search;
 
-    if (regex_search(base, self->regex, body, &match) != SEARCH_FOUND)
+    event_search_init(&search, base, event, self->regex, event_edit_body(event));
+    if (event_search_next(&search) != REGEX_FOUND)
         return;
     for (guint i = 0; i < self->serializers->len; i++) {
         const SerializerRow *row = g_ptr_array_index(self->serializers, i);
@@ -166,7 +160,7 @@ regex_extractor_intercept(const Interceptor *base, EventEdit *event)
         ByteSpan key = byte_span_of_text(row->name);
         ByteSpan found;
 
-        if (!regex_search_group(match, i + 1, body, &found))
+        if (!regex_search_group(&search.search, i + 1, &found))
             continue;
         if (pattern != NULL)
             write_time(self, event, key, pattern, found);
@@ -183,7 +177,6 @@ const InterceptorType regex_extractor_interceptor = {
         .options = regex_extractor_options,
         .metrics = regex_extractor_metrics,
         .configure = regex_extractor_configure,
-        .open = regex_extractor_open,
         .finalize = regex_extractor_finalize,
     },
     .intercept = regex_extractor_intercept,

@@ -1,10 +1,10 @@
 /* regex_filter_interceptor.c - keeps or drops events by what a regular expression finds. */
 #include "agent/core/interceptor.h"
-#include "agent/interceptors/regex_search.h"
+#include "agent/interceptors/event_search.h"
 
 typedef struct {
     Interceptor base;
-    GRegex *regex;
+    Regex *regex;
     gboolean exclude_events;
 } RegexFilterInterceptor;
 
@@ -12,7 +12,7 @@ static const OptionSpec regex_filter_options[] = {
     { .name = "regex",
       OPTION_AT(REGEX, RegexFilterInterceptor, regex),
       .fallback = ".*",
-      .help = "What to look for anywhere in the body." },
+      .help = "What to look for anywhere in the body." EVENT_SEARCH_LIMIT_HELP },
     { .name = "exclude-events",
       OPTION_AT(BOOL, RegexFilterInterceptor, exclude_events),
       .fallback = "false",
@@ -20,20 +20,14 @@ static const OptionSpec regex_filter_options[] = {
     { 0 },
 };
 
-static gboolean
-regex_filter_open(Component *component, GError **error G_GNUC_UNUSED)
-{
-    regex_search_prepare(((RegexFilterInterceptor *) component)->regex);
-    return TRUE;
-}
-
 static void
 regex_filter_intercept(const Interceptor *base, EventEdit *event)
 {
     const RegexFilterInterceptor *self = (const RegexFilterInterceptor *) base;
-    SearchResult result = regex_search(base, self->regex, event_edit_body(event), NULL);
+    EventSearch search;
 
-    if (result == (self->exclude_events ? SEARCH_FOUND : SEARCH_NONE))
+    event_search_init(&search, base, event, self->regex, event_edit_body(event));
+    if (event_search_next(&search) == (self->exclude_events ? REGEX_FOUND : REGEX_NOT_FOUND))
         event_edit_drop(event);
 }
 
@@ -43,7 +37,6 @@ const InterceptorType regex_filter_interceptor = {
         .summary = "Keeps, or drops, the events in whose body a regular expression is found.",
         .instance_size = sizeof(RegexFilterInterceptor),
         .options = regex_filter_options,
-        .open = regex_filter_open,
     },
     .intercept = regex_filter_intercept,
 };

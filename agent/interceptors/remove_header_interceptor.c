@@ -1,13 +1,13 @@
 /* remove_header_interceptor.c - takes headers off by name, list or pattern. */
 #include "agent/core/interceptor.h"
-#include "agent/interceptors/regex_search.h"
+#include "agent/interceptors/event_search.h"
 
 typedef struct {
     Interceptor base;
     char *with_name;
     GStrv from_list;
-    GRegex *matching;
-    GRegex *matching_whole; /* matching, from the first byte of a key to its last */
+    Regex *matching;
+    Regex *matching_whole; /* matching, from the first byte of a key to its last */
 } RemoveHeaderInterceptor;
 
 static const OptionSpec remove_header_options[] = {
@@ -38,8 +38,8 @@ remove_header_configure(Component *component, Problems *problems)
     g_autoptr(GError) error = NULL;
 
     if (self->matching != NULL) {
-        whole = g_strdup_printf("\\A(?:%s)\\z", g_regex_get_pattern(self->matching));
-        self->matching_whole = g_regex_new(whole, G_REGEX_RAW | G_REGEX_OPTIMIZE, 0, &error);
+        whole = g_strdup_printf("\\A(?:%s)\\z", regex_pattern(self->matching));
+        self->matching_whole = regex_new(whole, &error);
         if (self->matching_whole == NULL)
             component_problem(component, problems, "matching", "cannot match a whole name: %s",
                               error->message);
@@ -50,28 +50,26 @@ remove_header_configure(Component *component, Problems *problems)
     }
 }
 
-static gboolean
-remove_header_open(Component *component, GError **error G_GNUC_UNUSED)
-{
-    RemoveHeaderInterceptor *self = (RemoveHeaderInterceptor *) component;
-
-    if (self->matching_whole != NULL)
-        regex_search_prepare(self->matching_whole);
-    return TRUE;
-}
-
 static void
 remove_header_finalize(Component *component)
 {
-    g_clear_pointer(&((RemoveHeaderInterceptor *) component)->matching_whole, g_regex_unref);
+    g_clear_pointer(&((RemoveHeaderInterceptor *) component)->matching_whole, regex_free);
 }
+
+typedef struct {
+    const RemoveHeaderInterceptor *interceptor;
+    EventEdit *event;
+} Matching;
 
 static gboolean
 is_matching(const EventHeader *header, gconstpointer user)
 {
-    const RemoveHeaderInterceptor *self = user;
+    const Matching *self = user;
+    EventSearch search;
 
-    return regex_search(&self->base, self->matching_whole, header->key, NULL) == SEARCH_FOUND;
+    event_search_init(&search, &self->interceptor->base, self->event,
+                      self->interceptor->matching_whole, header->key);
+    return event_search_next(&search) == REGEX_FOUND;
 }
 
 static void
@@ -84,7 +82,7 @@ remove_header_intercept(const Interceptor *base, EventEdit *event)
     for (char **name = self->from_list; name != NULL && *name != NULL; name++)
         event_edit_remove_header(event, byte_span_of_text(*name));
     if (self->matching_whole != NULL)
-        event_edit_remove_headers(event, is_matching, self);
+        event_edit_remove_headers(event, is_matching, &(Matching){ self, event });
 }
 
 const InterceptorType remove_header_interceptor = {
@@ -94,7 +92,6 @@ const InterceptorType remove_header_interceptor = {
         .instance_size = sizeof(RemoveHeaderInterceptor),
         .options = remove_header_options,
         .configure = remove_header_configure,
-        .open = remove_header_open,
         .finalize = remove_header_finalize,
     },
     .intercept = remove_header_intercept,

@@ -5,7 +5,7 @@
 
 typedef struct {
     GString *text; /* literal, or */
-    int group;     /* this group, if text is NULL */
+    guint group;   /* this group, if text is NULL */
 } ReplacementPart;
 
 struct Replacement {
@@ -47,7 +47,7 @@ add_literal(Replacement *self, char letter)
 }
 
 static void
-add_group(Replacement *self, int group)
+add_group(Replacement *self, guint group)
 {
     ReplacementPart part = { .group = group };
 
@@ -57,12 +57,12 @@ add_group(Replacement *self, int group)
 static void
 refuse(GError **error, const char *why)
 {
-    g_set_error_literal(error, G_REGEX_ERROR, G_REGEX_ERROR_REPLACE, why);
+    g_set_error_literal(error, REGEX_ERROR, REGEX_ERROR_SYNTAX, why);
 }
 
 /* Behind "${". Returns the first byte behind "}". */
 static const char *
-read_group_name(Replacement *self, const char *text, const GRegex *regex, GError **error)
+read_group_name(Replacement *self, const char *text, const Regex *regex, GError **error)
 {
     const char *end = strchr(text, '}');
     g_autofree char *name = NULL;
@@ -73,37 +73,37 @@ read_group_name(Replacement *self, const char *text, const GRegex *regex, GError
         return NULL;
     }
     name = g_strndup(text, (gsize) (end - text));
-    group = g_regex_get_string_number(regex, name);
+    group = regex_group_of_name(regex, name);
     if (group < 0) {
-        g_set_error(error, G_REGEX_ERROR, G_REGEX_ERROR_REPLACE,
+        g_set_error(error, REGEX_ERROR, REGEX_ERROR_SYNTAX,
                     "refers to a group '%s' that the pattern does not have", name);
         return NULL;
     }
-    add_group(self, group);
+    add_group(self, (guint) group);
     return end + 1;
 }
 
 /* Behind "$", at a digit: as many digits as there are groups for. */
 static const char *
-read_group_number(Replacement *self, const char *text, const GRegex *regex, GError **error)
+read_group_number(Replacement *self, const char *text, const Regex *regex, GError **error)
 {
-    int n_groups = g_regex_get_capture_count(regex);
-    int group = *text++ - '0';
+    guint n_groups = regex_n_groups(regex);
+    guint group = (guint) (*text++ - '0');
 
     if (group > n_groups) {
-        g_set_error(error, G_REGEX_ERROR, G_REGEX_ERROR_REPLACE,
-                    "refers to group %d, but the pattern has %d", group, n_groups);
+        g_set_error(error, REGEX_ERROR, REGEX_ERROR_SYNTAX,
+                    "refers to group %u, but the pattern has %u", group, n_groups);
         return NULL;
     }
-    while (g_ascii_isdigit(*text) && group * 10 + (*text - '0') <= n_groups)
-        group = group * 10 + (*text++ - '0');
+    while (g_ascii_isdigit(*text) && group * 10 + (guint) (*text - '0') <= n_groups)
+        group = group * 10 + (guint) (*text++ - '0');
     add_group(self, group);
     return text;
 }
 
 /* Reads one unit; the next one's place, or NULL. */
 static const char *
-read_unit(Replacement *self, const char *text, const GRegex *regex, GError **error)
+read_unit(Replacement *self, const char *text, const Regex *regex, GError **error)
 {
     if (*text == '\\') {
         if (text[1] == '\0') {
@@ -126,7 +126,7 @@ read_unit(Replacement *self, const char *text, const GRegex *regex, GError **err
 }
 
 Replacement *
-replacement_new(const char *text, const GRegex *regex, GError **error)
+replacement_new(const char *text, const Regex *regex, GError **error)
 {
     g_autoptr(Replacement) self = g_new0(Replacement, 1);
 
@@ -142,18 +142,24 @@ replacement_new(const char *text, const GRegex *regex, GError **error)
 
 /* ---- use ---- */
 
-void
-replacement_append(const Replacement *self, const GMatchInfo *match, const guint8 *subject,
-                   GByteArray *out)
+static ByteSpan
+replacement_part_span(const ReplacementPart *self, const RegexSearch *found)
+{
+    ByteSpan group;
+
+    if (self->text != NULL)
+        return byte_span(self->text->str, self->text->len);
+    return regex_search_group(found, self->group, &group) ? group : byte_span(NULL, 0);
+}
+
+gboolean
+replacement_append(const Replacement *self, const RegexSearch *found, EventEdit *event)
 {
     for (guint i = 0; i < self->parts->len; i++) {
         const ReplacementPart *part = &g_array_index(self->parts, ReplacementPart, i);
-        int start;
-        int end;
 
-        if (part->text != NULL)
-            g_byte_array_append(out, (const guint8 *) part->text->str, (guint) part->text->len);
-        else if (g_match_info_fetch_pos(match, part->group, &start, &end) && start >= 0)
-            g_byte_array_append(out, subject + start, (guint) (end - start));
+        if (!event_edit_append_body(event, replacement_part_span(part, found)))
+            return FALSE;
     }
+    return TRUE;
 }

@@ -3,15 +3,18 @@
 
 #include <glib.h>
 
+#include "agent/core/event_edit.h"
+#include "base/regex.h"
+
 typedef struct Replacement Replacement;
 
 /* Groups are those of the regular expression. NULL and a sentence for the user if the text refers
  * to one that does not exist, or ends in the middle. */
-Replacement *replacement_new(const char *text, const GRegex *regex, GError **error);
+Replacement *replacement_new(const char *text, const Regex *regex, GError **error);
 void replacement_free(Replacement *self);
 
-/* Appends it as it is for this match; a group that took no part is empty. */
-void replacement_append(const Replacement *self, const GMatchInfo *match, const guint8 *subject,
-                        GByteArray *out);
+/* Appends it to the new body of the event, as it is for what was found last in the old one; a
+ * group that took no part is empty. FALSE: the event has failed. */
+gboolean replacement_append(const Replacement *self, const RegexSearch *found, EventEdit *event);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replacement, replacement_free)

@@ -1,14 +1,11 @@
 /* search_replace_interceptor.c - replaces what a regular expression finds in the body. */
 #include "agent/core/interceptor.h"
-#include "agent/interceptors/regex_search.h"
+#include "agent/interceptors/event_search.h"
 #include "agent/interceptors/replacement.h"
-
-/* A short match and a long replacement can make any body huge. */
-#define MAX_BODY_BYTES ((guint) 128 * 1024 * 1024)
 
 typedef struct {
     Interceptor base;
-    GRegex *search_pattern;
+    Regex *search_pattern;
     char *replace_string;
     Replacement *replacement;
 } SearchReplaceInterceptor;
@@ -18,7 +15,7 @@ static const OptionSpec search_replace_options[] = {
       OPTION_AT(REGEX, SearchReplaceInterceptor, search_pattern),
       .required = TRUE,
       .example = "password=\\S+",
-      .help = "What to replace, wherever it is found in the body." },
+      .help = "What to replace, wherever it is found in the body." EVENT_SEARCH_LIMIT_HELP },
     { .name = "replace-string",
       OPTION_AT(STRING, SearchReplaceInterceptor, replace_string),
       .fallback = "",
@@ -41,59 +38,48 @@ search_replace_configure(Component *component, Problems *problems)
                           error->message);
 }
 
-static gboolean
-search_replace_open(Component *component, GError **error G_GNUC_UNUSED)
-{
-    regex_search_prepare(((SearchReplaceInterceptor *) component)->search_pattern);
-    return TRUE;
-}
-
 static void
 search_replace_finalize(Component *component)
 {
     g_clear_pointer(&((SearchReplaceInterceptor *) component)->replacement, replacement_free);
 }
 
-/* The body with every match replaced; FALSE if it shall stay as it is. */
+/* FALSE if the body shall stay as it is, or the event has failed. */
 static gboolean
-replace_all(const SearchReplaceInterceptor *self, GMatchInfo *match, ByteSpan body, GByteArray *out)
+replace_all(const SearchReplaceInterceptor *self, EventSearch *search, EventEdit *event)
 {
-    SearchResult result = SEARCH_FOUND;
+    ByteSpan body = event_edit_body(event);
+    RegexResult result = REGEX_FOUND;
     gsize copied = 0;
 
-    while (result == SEARCH_FOUND) {
-        int start;
-        int end;
+    while (result == REGEX_FOUND) {
+        ByteSpan match;
+        gsize start;
 
-        g_match_info_fetch_pos(match, 0, &start, &end);
-        g_byte_array_append(out, body.data + copied, (guint) ((gsize) start - copied));
-        replacement_append(self->replacement, match, body.data, out);
-        copied = (gsize) end;
-        if (out->len > MAX_BODY_BYTES) {
-            component_report((Component *) self, REPORT_REFUSED, NULL,
-                             "a replacement made a body too large; the event is left as it was");
+        regex_search_group(&search->search, 0, &match);
+        start = (gsize) (match.data - search->search.subject.data);
+        if (!event_edit_append_body(event, byte_span(body.data + copied, start - copied)) ||
+            !replacement_append(self->replacement, &search->search, event))
             return FALSE;
-        }
-        result = regex_search_next(&self->base, match);
+        copied = start + match.length;
+        result = event_search_next(search);
     }
-    if (body.length > copied)
-        g_byte_array_append(out, body.data + copied, (guint) (body.length - copied));
-    return result == SEARCH_NONE;
+    return result == REGEX_NOT_FOUND &&
+           event_edit_append_body(event, byte_span(body.data + copied, body.length - copied));
 }
 
 static void
 search_replace_intercept(const Interceptor *base, EventEdit *event)
 {
     const SearchReplaceInterceptor *self = (const SearchReplaceInterceptor *) base;
-    ByteSpan body = event_edit_body(event);
-    g_autoptr(GMatchInfo) match = NULL;
-    g_autoptr(GByteArray) out = NULL;
+    EventSearch search;
 
-    if (regex_search(base, self->search_pattern, body, &match) != SEARCH_FOUND)
+    event_search_init(&search, base, event, self->search_pattern, event_edit_body(event));
+    if (event_search_next(&search) != REGEX_FOUND)
         return;
-    out = g_byte_array_sized_new((guint) body.length);
-    if (replace_all(self, match, body, out))
-        event_edit_set_body(event, byte_span(out->data, out->len));
+    event_edit_begin_body(event);
+    if (replace_all(self, &search, event))
+        event_edit_end_body(event);
 }
 
 const InterceptorType search_replace_interceptor = {
@@ -103,7 +89,6 @@ const InterceptorType search_replace_interceptor = {
         .instance_size = sizeof(SearchReplaceInterceptor),
         .options = search_replace_options,
         .configure = search_replace_configure,
-        .open = search_replace_open,
         .finalize = search_replace_finalize,
     },
     .intercept = search_replace_intercept,

@@ -97,7 +97,9 @@ static const OptionSpec thrift_sink_options[] = {
     { .name = "host-backoff",
       OPTION_AT(BOOL, ThriftSink, host_backoff),
       .fallback = "true",
-      .help = "Try hosts that failed lately after the others." },
+      .help =
+          "Try hosts that failed lately after the others; load-balance asks them with a batch of "
+          "no events whether they are back." },
     { .name = "max-host-backoff",
       OPTION_AT(DURATION, ThriftSink, max_host_backoff_us),
       .fallback = "30s",
@@ -189,22 +191,27 @@ report_failure(ThriftSink *self, guint host, const char *peer, const GError *err
 }
 
 static void
-note_host_failed(const char *peer, const GError *error, gpointer user)
+count_failure(const ThriftSink *self, guint host, const GError *error)
 {
-    ThriftSink *self = user;
-    Component *component = &self->base.base;
-    guint host = find_host(self, peer);
+    const Component *component = &self->base.base;
 
     metric_add_value(component->part_metrics, THRIFT_SINK_HOST_FAILURES,
                      MIN(host, LABELLED_HOSTS_MAX), 1);
-    switch (error->code) {
-    case RPC_ERROR_UNREACHABLE:
+    if (error->code == RPC_ERROR_UNREACHABLE)
         metric_add(component->metrics, SINK_CONNECTIONS_FAILED, 1);
-        break;
-    case RPC_ERROR_NOT_A_SOURCE:
+    if (error->code == RPC_ERROR_NOT_A_SOURCE)
         metric_add(component->part_metrics, THRIFT_SINK_NO_SOURCES, 1);
-        self->answers.refused |= bit_of_host(host);
-        break;
+}
+
+static void
+note_host_failed(const char *peer, const GError *error, gpointer user)
+{
+    ThriftSink *self = user;
+    guint host = find_host(self, peer);
+
+    count_failure(self, host, error);
+    switch (error->code) {
+    case RPC_ERROR_NOT_A_SOURCE:
     case RPC_ERROR_REFUSED:
     case RPC_ERROR_BROKEN: /* some servers answer so to what they cannot bear */
         self->answers.refused |= bit_of_host(host);
@@ -212,6 +219,17 @@ note_host_failed(const char *peer, const GError *error, gpointer user)
     default:
         break;
     }
+    report_failure(self, host, peer, error);
+}
+
+/* No event was sent, so this says nothing of the delivery. */
+static void
+note_host_still_failing(const char *peer, const GError *error, gpointer user)
+{
+    ThriftSink *self = user;
+    guint host = find_host(self, peer);
+
+    count_failure(self, host, error);
     report_failure(self, host, peer, error);
 }
 
@@ -233,6 +251,7 @@ static const RpcClientEvents client_events = {
     .connection_opened = note_connection_opened,
     .connection_closed = note_connection_closed,
     .host_failed = note_host_failed,
+    .host_still_failing = note_host_still_failing,
     .host_acknowledged = note_host_acknowledged,
 };
 
@@ -322,6 +341,15 @@ thrift_sink_interrupt(Sink *sink)
     rpc_client_interrupt(thrift_sink_of(sink)->rpc);
 }
 
+static void
+thrift_sink_reroute(Sink *sink)
+{
+    const ThriftSink *self = thrift_sink_of(sink);
+
+    if (self->hosts->len > 1)
+        rpc_client_interrupt(self->rpc);
+}
+
 /* ---- life cycle ---- */
 
 static RpcClientOptions
@@ -349,6 +377,8 @@ check_client(const ThriftSink *self, Problems *problems)
 {
     guint n_hosts = self->hosts->len;
 
+    if (component_has_problem(&self->base.base, problems, "client"))
+        return;
     if (self->client == RPC_SINGLE && n_hosts > 1)
         component_problem(&self->base.base, problems, "client",
                           "single has one host, not %u; write failover or load-balance", n_hosts);
@@ -437,4 +467,5 @@ const SinkType thrift_sink = {
     .collect = thrift_sink_collect,
     .answered_by = thrift_sink_answered_by,
     .interrupt = thrift_sink_interrupt,
+    .reroute = thrift_sink_reroute,
 };

@@ -54,7 +54,8 @@ static const OptionSpec thrift_source_options[] = {
       .fallback = "16384000",
       .min = 64,
       .max = G_MAXINT32,
-      .help = "Largest request in bytes; a client that sends a larger one is disconnected." },
+      .help = "Largest request in bytes; a client that sends a larger one is disconnected, and a "
+              "request that interceptors would make larger than twice this is refused." },
     { .name = "max-connections",
       OPTION_AT(COUNT, ThriftSource, max_connections),
       .fallback = "10000",
@@ -133,6 +134,15 @@ put_ready(Put *put)
     request_hand_back(request_of_user(put));
 }
 
+/* Any batch may grow by as much as the largest that comes in: a short match and a long replacement
+ * could make it huge. */
+static BatchLimit
+batch_limit(const ThriftSource *self)
+{
+    return (BatchLimit){ MIN(2 * self->max_frame, G_MAXINT32),
+                         ", twice max-frame; send smaller batches, or raise it" };
+}
+
 /* What interceptors made of a batch may be many times as large, and its sender can come again. */
 static void
 refuse_to_keep(ThriftSource *self, Request *request)
@@ -166,6 +176,7 @@ request_received(Request *request, gpointer user)
         return;
     }
     put->ready = put_ready;
+    put->limit = batch_limit(self);
     switch (channel_processor_put(self->base.processor, request_batch(request), put, &error)) {
     case PUT_DONE:
         accept_request(self, request);
@@ -217,6 +228,7 @@ static const IncidentRow incident_rows[N_FRAME_REASONS] = {
     [FRAME_CLOSED_BAD_HEADER] = { TRUE, REPORT_BAD_CLIENT, TRUE },
     [FRAME_CLOSED_WRONG_PROTOCOL] = { TRUE, REPORT_BAD_CLIENT, TRUE },
     [FRAME_CLOSED_MALFORMED] = { TRUE, REPORT_BAD_CLIENT, TRUE },
+    [FRAME_CLOSED_NO_MEMORY] = { TRUE, REPORT_RESOURCES, TRUE },
     [FRAME_REFUSED_CONNECTION] = { TRUE, REPORT_RESOURCES, FALSE },
     [FRAME_ACCEPT_PAUSED] = { TRUE, REPORT_RESOURCES, FALSE },
     [FRAME_ANSWERED_INCOMPLETE] = { TRUE, REPORT_BAD_CLIENT, TRUE },

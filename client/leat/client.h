@@ -1,8 +1,8 @@
 /* client.h - sends events to leat agents, and to Thrift sources of Apache Flume.
  *
- *     LeatClient *client = leat_client_new(
- *         (const char *const[]){ "hosts", "hub1:4141,hub2:4141", "client", "failover", NULL },
- * &error); LeatEvent event = { .body = "hello", .body_length = 5 };
+ *     const char *options[] = { "hosts", "hub1:4141,hub2:4141", "client", "failover", NULL };
+ *     LeatClient *client = leat_client_new(options, &error);
+ *     LeatEvent event = { .body = "hello", .body_length = 5 };
  *
  *     if (!leat_client_append(client, &event, &error))
  *         fprintf(stderr, "%s\n", error->message);
@@ -54,7 +54,8 @@ LEAT_API GQuark leat_error_quark(void);
 /* The code of an error, whose domain is always LEAT_ERROR; the message tells the host and the
  * reason. "Later" means: send what was not acknowledged again, after a pause. */
 typedef enum {
-    LEAT_ERROR_OPTION = 0,      /* leat_client_new: the message names the option and the remedy */
+    LEAT_ERROR_OPTION = 0,      /* leat_client_new and leat_client_set_hosts: the message names the
+                                 * option and the remedy */
     LEAT_ERROR_UNREACHABLE = 1, /* no host could be resolved and connected to: later */
     LEAT_ERROR_TIMEOUT = 2,     /* no answer in time; the events may have arrived: later */
     LEAT_ERROR_REFUSED = 3,     /* a host answered that it cannot take them now: later */
@@ -82,7 +83,8 @@ typedef struct LeatClient LeatClient;
  *   in-flight          requests on one connection that wait for their answers, 1
  *   max-attempts       of failover, for each request; 0 (default): as many as there are hosts
  *   host-selector      of load-balance: round-robin (default) or random
- *   backoff            true (default): a host that has failed is tried last for a while
+ *   backoff            true (default): a host that has failed is tried last for a while, and then
+ *                      load-balance asks it with a batch of no events whether it is back
  *   max-backoff        30s: for how long at the most
  *   connect-timeout    20s: for one host to be resolved and connected to
  *   request-timeout    20s: for one answer
@@ -91,6 +93,11 @@ typedef struct LeatClient LeatClient;
  *
  * Times are numbers with us, ms, s, m, h or d. */
 LEAT_API LeatClient *leat_client_new(const char *const *options, GError **error);
+
+/* Sends to other hosts from now on, written as the option hosts; any number of them, whatever the
+ * option client says. Those that stay keep their connections, and calls on their way to one that
+ * leaves are finished. False and LEAT_ERROR_OPTION if one of them is wrong: nothing has changed. */
+LEAT_API bool leat_client_set_hosts(LeatClient *client, const char *hosts, GError **error);
 
 /* Sends one event, and waits until it is acknowledged. */
 LEAT_API bool leat_client_append(LeatClient *client, const LeatEvent *event, GError **error);

@@ -11,8 +11,8 @@
 #include "tests/support/events.h"
 #include "tests/support/test_part.h"
 
-#define EVENT_BYTES 300
-#define MOST_QUEUED 500000 /* events; then the producer lets the consumer catch up */
+/* Then the producer lets the consumer catch up; from twice as much on it would have to rest. */
+#define MOST_QUEUED ((gsize) 4 * 1024 * 1024)
 
 typedef struct {
     Channel *channel;
@@ -43,10 +43,12 @@ static void
 put_all(Course *self, guint n_puts)
 {
     Put put = { .ready = unexpected_ready };
+    guint n_events = self->batch->n_events;
+    guint group = (guint) (MOST_QUEUED / batch_span(self->batch, 0, n_events).length);
 
     for (guint i = 0; i < n_puts; i++) {
-        if (i % 256 == 0)
-            while (channel_n_events(self->channel) > MOST_QUEUED)
+        if (i % group == 0)
+            while (channel_n_events(self->channel) > group * n_events)
                 g_usleep(50);
         if (channel_processor_put(self->processor, self->batch, &put, NULL) != PUT_DONE)
             g_assert_not_reached();
@@ -123,20 +125,20 @@ run_in_two_threads(Course *self)
 }
 
 static void
-run(guint n_events, guint n_puts, guint n_puts_beside)
+run(guint n_events, guint event_bytes, guint n_puts, guint n_puts_beside)
 {
     g_autoptr(GPtrArray) channels = g_ptr_array_new();
     Selector *selector =
         (Selector *) test_part_open(&replicating_selector.base, COMPONENT_SELECTOR, "selector", "");
     g_autoptr(Component) source =
         test_part_new(&sequence_source.base, COMPONENT_SOURCE, "speed", "channels: channel");
-    Course course = { .batch = batch_of_size(n_events, EVENT_BYTES), .n_puts = n_puts };
+    Course course = { .batch = batch_of_size(n_events, event_bytes), .n_puts = n_puts };
 
     course.channel = (Channel *) test_part_open(&memory_channel.base, COMPONENT_CHANNEL, "channel",
                                                 "capacity: 100000000\nbyte-capacity: 64GiB");
     g_ptr_array_add(channels, course.channel);
     course.processor = channel_processor_new(NULL, selector, channels, 1, source);
-    g_print("batches of %u events of %u bytes\n", n_events, EVENT_BYTES);
+    g_print("batches of %u events of %u bytes\n", n_events, event_bytes);
     run_in_one_thread(&course);
     course.n_puts = n_puts_beside;
     run_in_two_threads(&course);
@@ -152,8 +154,8 @@ main(int argc, char **argv)
 {
     guint scale = argc > 1 ? (guint) atoi(argv[1]) : 1;
 
-    run(1, scale * 2000000, scale * 1000000);
-    run(100, scale * 200000, scale * 100000);
-    run(1000, scale * 200000, scale * 100000);
+    run(1, 300, scale * 2000000, scale * 1000000);
+    run(100, 300, scale * 200000, scale * 100000);
+    run(1000, 30, scale * 200000, scale * 100000);
     return 0;
 }

@@ -75,7 +75,7 @@ walk_by_name(Walk *walk, const WireMessage *message, const guint8 *data, gsize l
 static ByteSpan
 event_at(const Walk *walk, guint index)
 {
-    const guint32 *offsets = (const guint32 *) (gpointer) walk->offsets->data;
+    const guint32 *offsets = walk->offsets;
 
     return byte_span(walk->bytes + offsets[index], offsets[index + 1] - offsets[index]);
 }

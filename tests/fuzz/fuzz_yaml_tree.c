@@ -19,7 +19,7 @@ typedef struct {
     gint64 duration;
     double ratio;
     guint choice;
-    GRegex *regex;
+    Regex *regex;
     char *path;
     Endpoint *listen;
     GPtrArray *endpoints;

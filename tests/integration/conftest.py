@@ -5,6 +5,7 @@ import pytest
 
 import leat as leat_module
 from client_library import installed  # noqa: F401
+from far_end import FarEnd
 from tap import TapReporter
 
 
@@ -74,3 +75,17 @@ def collector(leat, tmp_path):
         return agent
 
     return make
+
+
+@pytest.fixture
+def far_end(tmp_path):
+    """A function that starts a FarEnd of a name."""
+    ends = []
+
+    def make(name="far", **keywords):
+        ends.append(FarEnd(tmp_path / name, **keywords))
+        return ends[-1]
+
+    yield make
+    for end in ends:
+        end.close()

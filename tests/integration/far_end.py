@@ -4,6 +4,8 @@ the time, and answers OK only then; a batch that holds the word "poison" is answ
     far = FarEnd(tmp_path / "a")
     far.freeze(); far.thaw(); far.kill(); far.start()
     far.bodies, far.times
+
+prefix: a command that runs it in its turn, such as ["ip", "netns", "exec", NAME].
 """
 import os
 import pathlib
@@ -16,10 +18,12 @@ from leat import wait_until
 
 
 class FarEnd:
-    def __init__(self, path, start=True):
+    def __init__(self, path, start=True, host="127.0.0.1", port=0, prefix=()):
         self.path = pathlib.Path(path)
+        self.host = host
+        self.prefix = list(prefix)
         self.path.touch()
-        self.port = 0
+        self.port = port
         self.process = None
         self.start()
         if not start:
@@ -27,7 +31,7 @@ class FarEnd:
 
     def start(self):
         """Under the same port as before, if there was one."""
-        self.process = subprocess.Popen([sys.executable, __file__, str(self.port), str(self.path)],
+        self.process = subprocess.Popen([*self.prefix, sys.executable, __file__, self.host, str(self.port), str(self.path)],
                                         stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
@@ -48,7 +52,7 @@ class FarEnd:
 
     @property
     def address(self):
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     @property
     def records(self):
@@ -69,7 +73,7 @@ class FarEnd:
         wait_until(lambda: len(self.bodies) >= n_events, f"{n_events} events are at {self.path.name}")
 
 
-def main(port, path):
+def main(host, port, path):
     from flume_api import FlumePeer, Status
 
     out = open(path, "a", encoding="utf-8")
@@ -85,11 +89,11 @@ def main(port, path):
         out.flush()
         return Status.OK
 
-    peer = FlumePeer(answer=answer, port=port)
+    peer = FlumePeer(answer=answer, host=host, port=port)
     print(peer.port, flush=True)
     while True:
         signal.pause()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

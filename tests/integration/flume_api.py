@@ -52,12 +52,12 @@ def flume_client(port, protocol="compact", host="127.0.0.1"):
 class FlumePeer:
     """A Thrift source that keeps every batch; answer(batch) says what to return, or raises. One thread a connection."""
 
-    def __init__(self, protocol="compact", answer=lambda batch: Status.OK, port=0):
+    def __init__(self, protocol="compact", answer=lambda batch: Status.OK, host="127.0.0.1", port=0):
         self.protocol = PROTOCOLS[protocol]
         self.answer = answer
         self.batches = []
         self.processor = ThriftSourceProtocol.Processor(self)
-        self.listener = TServerSocket("127.0.0.1", port)
+        self.listener = TServerSocket(host, port)
         self.listener.listen()
         self.port = self.listener.handle.getsockname()[1]
         self.connections = []

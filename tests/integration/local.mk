@@ -4,6 +4,7 @@ TESTS += %D%/stories.tap
 integration_files = \
 	%D%/client_library.py \
 	%D%/conftest.py \
+	%D%/cut_link.py \
 	%D%/far_end.py \
 	%D%/files.py \
 	%D%/flume_api.py \
@@ -23,20 +24,25 @@ integration_files = \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
+	%D%/test_readme.py \
 	%D%/test_routing.py \
 	%D%/test_send.py \
 	%D%/test_send_hosts.py \
 	%D%/test_sequence.py \
 	%D%/test_shutdown.py \
+	%D%/test_slow_patterns.py \
 	%D%/test_thrift_source_answers.py \
 	%D%/test_thrift_source_clients.py \
 	%D%/test_thrift_source_memory.py \
 	%D%/test_thrift_source_soak.py \
 	%D%/test_thrift_source_traffic.py \
 	%D%/test_tiers.py \
+	%D%/test_tiers_dip.py \
 	%D%/test_tiers_faults.py \
 	%D%/test_tiers_poison.py \
+	%D%/test_tiers_stop.py \
 	%D%/thrift_agent.py \
+	%D%/tiers.py \
 	%D%/wire.py
 
 EXTRA_DIST += $(integration_files)

@@ -1,18 +1,23 @@
-"""test_thrift_source_memory.py - clients that hold receive memory and do not use it cost the others a second, not a timeout."""
+"""test_thrift_source_memory.py - memory that stalled clients hold, that the system does not have, that interceptors want."""
+import resource
 import select
 import struct
 import threading
 import time
 
+import pytest
+
 import wire
-from leat import BUSY, wait_until
-from thrift_agent import config, incidents
+from leat import BUSY, has_address_sanitizer, wait_until
+from thrift_agent import LOGGER, config, incidents
 from wire import Raw
 
 FRAME = 16_000_000  # 15 of them fill what large requests may have of 256 MiB
 PROMISE = struct.pack("!i", FRAME) + b"\x82\x21\x01\x0bappendBatch"
 BATCH = wire.append_batch("compact", [bytes(10_000)] * 1500)
 
+
+# ---- held by others ----
 
 def reserved_by_stalled(agent, count, sent=PROMISE):
     clients = [Raw(agent.port("apps")) for _ in range(count)]
@@ -147,3 +152,93 @@ def test_small_requests_do_not_queue_behind_large_ones(leat):
         small.send_frame(wire.append("compact", bytes(30_000)))
         wait_until(lambda: agent.metric("leat_source_events_received_total") == 3, "the small one is received")
         assert time.monotonic() - begin < BUSY, "it waited behind the large one"
+
+
+# ---- not there ----
+
+without_sanitizer = pytest.mark.skipif(has_address_sanitizer(), reason="a sanitizer maps more than any limit")
+
+
+def agent_with_little_memory(leat, n_bytes, **source):
+    """Once it has served a request it may have so much more address space, and no more."""
+    agent = leat(config(source={"threads": 1, "max-frame": "200MB", **source}))
+    with Raw(agent.port("apps")) as client:
+        assert client.is_usable()
+    agent.metric("leat_source_events_accepted_total")
+    limit = agent.status_kb("VmSize") * 1024 + n_bytes
+    resource.prlimit(agent.process.pid, resource.RLIMIT_AS, (limit, limit))
+    return agent
+
+
+def batch_of(protocol, body, count):
+    """So many events of one body, made in no time."""
+    events = wire.list_of(protocol, "struct", [wire.raw_event(protocol, body=body) * count], count=count)
+    return wire.message(protocol, "appendBatch", wire.field(protocol, 1, "list", events) + wire.STOP)
+
+
+@without_sanitizer
+def test_a_frame_for_which_there_is_no_memory_ends_its_connection_alone(leat):
+    agent = agent_with_little_memory(leat, 60_000_000)
+
+    with Raw(agent.port("apps")) as other:
+        for _ in range(3):
+            with Raw(agent.port("apps")) as client:
+                client.send(struct.pack("!i", 100_000_000) + b"\x82\x21\x01\x0bappendBatch")
+                assert client.is_closed()
+            assert other.is_usable()
+
+    assert incidents(agent, "no-memory") == 3
+    assert "MemoryMax=" in agent.wait_for_log("out of resources")["detail"]
+
+
+@without_sanitizer
+@pytest.mark.parametrize("protocol", ["compact", "binary"])
+def test_a_frame_that_leaves_no_memory_for_its_events_ends_its_connection_alone(leat, protocol):
+    agent = agent_with_little_memory(leat, 30_000_000)
+    count = 17_000_000 // len(wire.raw_event(protocol, body=b""))  # they are written anew, in as much memory again
+
+    with Raw(agent.port("apps"), protocol) as client, Raw(agent.port("apps"), protocol) as other:
+        client.send_frame(batch_of(protocol, b"", count))
+        assert client.is_closed()
+        assert other.is_usable()
+
+    assert incidents(agent, "no-memory") == 1
+
+
+@without_sanitizer
+def test_what_interceptors_make_of_a_batch_without_memory_for_it_is_answered_failed(leat):
+    agent = agent_with_little_memory(leat, 15_000_000, interceptors=[{"type": "static", "value": "v" * 1000}])
+
+    with Raw(agent.port("apps")) as client:
+        assert client.call(batch_of("compact", b"", 100_000)).status == wire.FAILED
+        assert client.is_usable()
+
+    assert "no memory for what the interceptors make" in agent.wait_for_log("request refused")["detail"]
+    assert agent.metric("leat_source_events_accepted_total") == 2
+
+
+# ---- grown by interceptors ----
+
+STATIC = {"type": "static", "value": "v" * 1000}
+REPLACE = {"type": "search-replace", "search-pattern": "x", "replace-string": "y" * 1000}
+
+
+@pytest.mark.parametrize("interceptor, length, count", [
+    pytest.param(STATIC, 0, 600_000, id="static"),  # 600 MB, if it were let
+    pytest.param(REPLACE, 1, 400_000, id="many-bodies"),
+    pytest.param(REPLACE, 3_000_000, 1, id="one-body"),
+])
+def test_a_request_that_interceptors_make_too_large_is_refused_and_takes_little_memory(
+        leat, interceptor, length, count):
+    agent = leat(config(source={"max-frame": "5MB", "interceptors": [interceptor]}, sink=LOGGER))
+    memory = agent.status_kb("VmRSS")
+
+    with Raw(agent.port("apps")) as client:
+        assert client.call(batch_of("compact", b"x" * length, count)).status == wire.FAILED
+        assert client.call(batch_of("compact", b"x", 7)).status == wire.OK
+
+    assert "larger than 9.5 MiB, twice max-frame" in agent.wait_for_log("request refused")["detail"]
+    wait_until(lambda: agent.metric("leat_sink_events_delivered_total") == 7, "nothing of it is delivered, but the next")
+    peak = agent.status_kb("VmHWM")
+    print(f"it grew from {memory} kB to {peak} kB")
+    assert has_address_sanitizer() or peak - memory < 40_000

@@ -283,7 +283,7 @@ def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
 
 
 def test_batches_that_interceptors_make_larger_wait_in_little_memory(leat):
-    agent = leat(config(source={"receive-memory": "8MiB", "max-frame": "1MiB",
+    agent = leat(config(source={"receive-memory": "8MiB", "max-frame": "3MiB",
                                 "interceptors": [{"type": "static", "value": "v" * 500}]},
                         channel={"capacity": 15000, "put-timeout": "2s"}, sink={"refuse": True}))
     batch = wire.append_batch("compact", [b""] * 10000)  # 50 kB, and 5 MB behind the interceptor

@@ -4,49 +4,9 @@ import threading
 
 import pytest
 
-from far_end import FarEnd
 from flume_api import ThriftFlumeEvent, Status, flume_client
 from leat import wait_until
-
-
-@pytest.fixture
-def far_end(tmp_path):
-    """A function that starts a FarEnd of a name."""
-    ends = []
-
-    def make(name="far", **keywords):
-        ends.append(FarEnd(tmp_path / name, **keywords))
-        return ends[-1]
-
-    yield make
-    for end in ends:
-        end.close()
-
-
-def edge(hosts, sequence=None, sink=None, **agent):
-    """Numbers into a Thrift sink."""
-    return {
-        "agent": {"http": "127.0.0.1:0", "shutdown-timeout": "5s", **agent},
-        "sources": {"numbers": {"type": "sequence", "rate": 0, "channels": ["buffer"], **(sequence or {})}},
-        "channels": {"buffer": {"type": "memory"}},
-        "sinks": {"out": {"type": "thrift", "channel": "buffer", "hosts": hosts, "backoff": "50ms",
-                          "max-backoff": "200ms", **(sink or {})}},
-    }
-
-
-def relay(hosts, sink=None):
-    """A Thrift source into a Thrift sink."""
-    config = edge(hosts, sink=sink)
-    config["sources"] = {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}}
-    return config
-
-
-def address(agent):
-    return f"127.0.0.1:{agent.port('apps')}"
-
-
-def numbers(count):
-    return [str(n) for n in range(count)]
+from tiers import address, edge, numbers, relay
 
 
 @pytest.mark.parametrize("sink", [{}, {"in-flight": 8, "batch-size": 100}, {"protocol": "binary"}], ids=str)

@@ -1,107 +1,193 @@
-"""test_tiers_faults.py - one of two collectors is killed or frozen under load, both go away, sinks fail over: nothing that was
-acknowledged is lost, and only what was on its way comes twice."""
-import collections
+"""test_tiers_faults.py - one of two collectors is killed, frozen or cut off under load, both go away, sinks fail over: nothing that
+was acknowledged is lost, and only what was on its way comes twice.
+
+One fault a story in `make check`; one after the other with LEAT_SOAK=1 in the environment.
+"""
+import os
+import subprocess
 
 import pytest
 
+from cut_link import CutLink, VanishingLink
 from leat import wait_until
-from test_tiers import edge, far_end, numbers  # noqa: F401
+from tiers import Pulse, assert_whole, edge, longest_gap, wait_for_more
 
-RATE = 4000  # events a second
-BATCH = 100
-TIMEOUT = 0.5  # seconds
+RATE = 2000  # events a second
+BATCH = 50
+TIMEOUT = 1.0  # seconds, of a request and of a connect
+N_ROUNDS, N_CONNECTS = (20, 10_000) if os.environ.get("LEAT_SOAK") else (1, 100)
 
 
-def two_hosts(client, ends, count, **sink):
-    return edge([end.address for end in ends], {"rate": RATE, "count": count},
+def two_hosts(client, addresses, count=0, **sink):
+    return edge(addresses, {"rate": RATE, "count": count},
                 {"client": client, "batch-size": BATCH, "request-timeout": f"{int(TIMEOUT * 1000)}ms",
-                 "connect-timeout": f"{int(TIMEOUT * 1000)}ms", "max-host-backoff": "500ms", **sink})
+                 "connect-timeout": f"{int(TIMEOUT * 1000)}ms", "max-host-backoff": "300ms", **sink})
 
 
-def assert_all_arrived(ends, count, duplicates_allowed):
-    """Waits until every number is somewhere; then how often they came twice."""
-    wait_until(lambda: {body for end in ends for body in end.bodies} >= set(numbers(count)), "every number has arrived")
-    seen = collections.Counter(body for end in ends for body in end.bodies)
-    duplicates = sum(times - 1 for times in seen.values())
-    print(f"{[len(end.bodies) for end in ends]} events, {duplicates} duplicates")
-    assert len(seen) == count and duplicates <= duplicates_allowed
+# ---- one of two, under load ----
+
+class Killed:
+    """SIGKILL: the system says at once that nobody is there."""
+
+    def __init__(self, far_end):
+        self.end = far_end("a")
+        self.address = self.end.address
+
+    def strike(self):
+        self.end.kill()
+
+    def heal(self):
+        self.end.start()
+
+    def close(self):
+        pass
 
 
-def longest_gap(times):
-    return max(later - earlier for earlier, later in zip(times, times[1:]))
+class Frozen(Killed):
+    """SIGSTOP: the system accepts connections and bytes, and no answer comes."""
+
+    def strike(self):
+        self.end.freeze()
+
+    def heal(self):
+        self.end.thaw()
+
+
+class CutOff(Killed):
+    """A proxy in between stops reading and forwarding."""
+
+    def __init__(self, far_end):
+        super().__init__(far_end)
+        self.link = CutLink(self.end.port)
+        self.address = self.link.address
+
+    def strike(self):
+        self.link.cut()
+
+    def heal(self):
+        self.link.mend()
+
+    def close(self):
+        self.link.close()
+
+
+class Vanished(CutOff):
+    """Packets of established connections vanish, and those of attempts to connect."""
+
+    def __init__(self, far_end):  # pylint: disable=super-init-not-called
+        self.link = VanishingLink()
+        self.end = far_end("a", host=self.link.host, prefix=self.link.prefix)
+        self.address = self.end.address
+
+
+@pytest.fixture
+def victim(far_end, request):
+    made = request.param(far_end)
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("client, in_flight", [("failover", 1), ("load-balance", 4)])
-def test_one_of_two_collectors_is_killed_under_load(far_end, leat, client, in_flight):  # noqa: F811
-    ends = [far_end("a"), far_end("b")]
-    leat(two_hosts(client, ends, 2 * RATE, **{"in-flight": in_flight}))
+@pytest.mark.parametrize("victim", [Killed, Frozen, CutOff, Vanished], indirect=True, ids=lambda kind: kind.__name__.lower())
+def test_the_other_of_two_collectors_takes_over_and_nothing_is_lost(far_end, leat, victim, client, in_flight):
+    first, second = victim.end, far_end("b")
+    pulse = Pulse(leat, far_end("pulse"))
+    agent = leat(two_hosts(client, [victim.address, second.address], **{"in-flight": in_flight}))
+    n_faults = 0
 
-    ends[0].wait_for(RATE // 4)
-    ends[0].kill()
+    first.wait_for(RATE // 8)
+    begin = first.times[0]
+    for _ in range(N_ROUNDS):
+        victim.strike()
+        wait_for_more([second], RATE // 2)
+        victim.heal()
+        if client == "failover":  # which has no reason to go back
+            second.kill()
+        wait_for_more([first], RATE // 4)
+        if client == "failover":
+            second.start()
+        n_faults += 2 if client == "failover" else 1
+    agent.stop()
 
-    assert_all_arrived(ends, 2 * RATE, BATCH * in_flight)
-    assert longest_gap(sorted(ends[0].times + ends[1].times)) < TIMEOUT
+    assert agent.wait_for_log("stopped")["events_lost"] == 0
+    n_again = assert_whole(first.bodies + second.bodies)
+    gap, stalled = longest_gap(first.times + second.times, begin), pulse.longest_gap(begin)
+    print(f"{len(first.bodies)} and {len(second.bodies)} events, {n_again} came again; the longest pause was {gap:.3f} s, "
+          f"that of the machine {stalled:.3f} s")
+    assert gap < TIMEOUT + 0.3 + 2 * stalled
+    if stalled < TIMEOUT / 4:  # else it was not only the fault that made requests fail
+        assert n_again <= n_faults * in_flight * BATCH
 
 
-@pytest.mark.parametrize("client, in_flight", [("failover", 1), ("load-balance", 4)])
-def test_one_of_two_collectors_is_frozen_under_load(far_end, leat, client, in_flight):  # noqa: F811
-    ends = [far_end("a"), far_end("b")]
-    leat(two_hosts(client, ends, 3 * RATE, **{"in-flight": in_flight}))
-
-    ends[0].wait_for(RATE // 4)
-    ends[0].freeze()
-    wait_until(lambda: sum(len(end.bodies) for end in ends) > 2 * RATE, "the other has taken over")
-    ends[0].thaw()
-
-    # It may have been frozen more than once: each time it is tried again, what it gets is on its way.
-    assert_all_arrived(ends, 3 * RATE, BATCH * in_flight * 8)
-    assert longest_gap(sorted(ends[0].times + ends[1].times)) < TIMEOUT + 1
-
-
-def test_a_host_that_is_back_gets_its_share_again(far_end, leat):  # noqa: F811
+def test_a_host_that_is_back_gets_its_share_again(far_end, leat):
     ends = [far_end("a"), far_end("b", start=False)]
-    agent = leat(two_hosts("load-balance", ends, 0))
+    agent = leat(two_hosts("load-balance", [end.address for end in ends]))
 
     ends[0].wait_for(RATE // 2)
     ends[1].start()
     ends[1].wait_for(1)
     before = [len(end.bodies) for end in ends]
-    wait_until(lambda: sum(len(end.bodies) for end in ends) > sum(before) + RATE, "another second of events")
+    wait_for_more(ends, RATE)
     shares = [len(end.bodies) - n for end, n in zip(ends, before)]
 
     agent.wait_for_log("recovered", peer=ends[1].address)
     assert min(shares) > 0.3 * max(shares), shares
 
 
-def test_all_hosts_down_and_up_again(far_end, leat):  # noqa: F811
+# ---- all of them ----
+
+def test_all_hosts_down_and_up_again(far_end, leat):
     ends = [far_end("a"), far_end("b")]
-    agent = leat(two_hosts("load-balance", ends, 2 * RATE, **{"backoff": "50ms", "max-backoff": "200ms"}))
+    agent = leat(two_hosts("load-balance", [end.address for end in ends]))
 
-    wait_until(lambda: sum(len(end.bodies) for end in ends) > RATE // 2, "events arrive")
-    for end in ends:
-        end.kill()
-    agent.wait_for_log("delivery failed, backing off")
-    for end in ends:
-        end.start()
+    wait_for_more(ends, RATE // 4)
+    for n in range(N_ROUNDS):
+        for end in ends:
+            end.kill()
+        wait_until(lambda: len(agent.log("delivery failed, backing off")) > n, "no host is left")
+        for end in ends:
+            end.start()
+        wait_for_more(ends, RATE // 4)
+    agent.stop()
 
-    assert_all_arrived(ends, 2 * RATE, 2 * BATCH)
-    agent.wait_for_log("destination recovered")
+    assert assert_whole(ends[0].bodies + ends[1].bodies) <= 2 * BATCH * N_ROUNDS
+    assert len(agent.log("destination recovered")) == N_ROUNDS
 
 
-def test_descriptors_and_connections_are_back_after_an_outage(far_end, leat):  # noqa: F811
+def test_descriptors_and_connections_are_back_after_an_outage(far_end, leat):
     end = far_end("a")
-    agent = leat(two_hosts("single", [end], 0, **{"backoff": "5ms", "max-backoff": "5ms"}))
+    agent = leat(two_hosts("single", [end.address], backoff="1ms", **{"max-backoff": "1ms"}))
 
     end.wait_for(100)
     before = agent.n_descriptors()
     end.kill()
-    wait_until(lambda: agent.metric("leat_sink_connections_failed_total") > 100, "it has tried in vain")
+    wait_until(lambda: agent.metric("leat_sink_connections_failed_total") >= N_CONNECTS, "it has tried in vain", 300)
     end.start()
-    n_events = len(end.bodies)
-    end.wait_for(n_events + 100)
+    end.wait_for(len(end.bodies) + 100)
 
     assert agent.n_descriptors() <= before
 
+
+def test_a_name_with_a_dead_and_a_live_address_is_reached_whichever_it_is(far_end, leat, tmp_path):
+    names = tmp_path / "hosts"
+    names.write_text("127.0.0.1 localhost\n127.0.0.1 twofold\n127.0.0.2 twofold\n")
+    prefix = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+              f'mount --bind {names} /etc/hosts && exec "$@"', "sh"]
+    if subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("a name with two addresses was not looked up: that needs a mount namespace")
+    ends = [far_end("a", host="127.0.0.1")]
+    leat(two_hosts("single", [f"twofold:{ends[0].port}"]), prefix=prefix)
+
+    ends[0].wait_for(100)
+    ends[0].kill()
+    ends.append(far_end("b", host="127.0.0.2", port=ends[0].port))
+    ends[1].wait_for(100)
+    ends[1].kill()
+    ends[0].start()
+    wait_for_more(ends[:1], 100)
+
+
+# ---- sinks in a group ----
 
 def group(ends, processor, options=None):
     """A Thrift sink for each end, in one group."""
@@ -114,7 +200,7 @@ def group(ends, processor, options=None):
     return config
 
 
-def test_a_sink_group_fails_over_and_back(far_end, leat):  # noqa: F811
+def test_a_sink_group_fails_over_and_back(far_end, leat):
     ends = [far_end("a"), far_end("b")]
     agent = leat(group(ends, "failover", {"priorities": {"a": 1, "b": 2}}))
 
@@ -125,26 +211,25 @@ def test_a_sink_group_fails_over_and_back(far_end, leat):  # noqa: F811
     ends[1].start()
     wait_until(lambda: agent.metric("leat_sink_group_takeovers_total", component="g") == 2, "it has failed back")
     n_before = len(ends[0].bodies)
-    n_events = len(ends[1].bodies)
-    ends[1].wait_for(n_events + RATE // 4)
+    wait_for_more(ends[1:], RATE // 4)
 
     assert len(ends[0].bodies) <= n_before + BATCH
     agent.wait_for_log("another sink of the group takes over", group="g", sink="b")
     agent.stop()
-    seen = collections.Counter(body for end in ends for body in end.bodies)
-    assert list(seen) and sorted(map(int, seen)) == list(range(len(seen)))
+    assert_whole(ends[0].bodies + ends[1].bodies)
 
 
-def test_a_frozen_member_does_not_stall_its_group(far_end, leat):  # noqa: F811
+def test_a_frozen_member_does_not_stall_its_group(far_end, leat):
     ends = [far_end("a"), far_end("b"), far_end("c")]
+    pulse = Pulse(leat, far_end("pulse"))
     agent = leat(group(ends, "load-balance"))
 
     wait_until(lambda: all(len(end.bodies) > BATCH for end in ends), "each has its share")
     ends[0].freeze()
-    n_before = len(ends[1].bodies) + len(ends[2].bodies)
-    wait_until(lambda: len(ends[1].bodies) + len(ends[2].bodies) > n_before + 2 * RATE, "the others go on")
-    times = sorted(ends[1].times + ends[2].times)
+    begin = ends[1].times[-1]
+    wait_for_more(ends[1:], 3 * RATE // 2)
+    gap = longest_gap(ends[1].times + ends[2].times, begin)
     ends[0].thaw()
 
-    assert longest_gap(times) < 0.5
+    assert gap < 0.3 + 2 * pulse.longest_gap(begin)
     assert agent.request("/healthz").status == 200

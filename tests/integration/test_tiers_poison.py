@@ -3,7 +3,7 @@ import pytest
 
 from flume_api import ThriftFlumeEvent, Status, flume_client
 from leat import wait_until
-from test_tiers import address, far_end, relay  # noqa: F401
+from tiers import address, relay
 
 GOOD = [f"good {n}" for n in range(500)]
 
@@ -20,7 +20,7 @@ def send(agent, bodies):
         assert client.appendBatch([ThriftFlumeEvent({"app": "a"}, body.encode()) for body in bodies]) == Status.OK
 
 
-def test_without_dead_letters_it_is_counted_and_told_and_the_channel_moves_on(far_end, leat):  # noqa: F811
+def test_without_dead_letters_it_is_counted_and_told_and_the_channel_moves_on(far_end, leat):
     far = far_end()
     agent = leat(relay([far.address]))
 
@@ -34,7 +34,7 @@ def test_without_dead_letters_it_is_counted_and_told_and_the_channel_moves_on(fa
 
 
 @pytest.mark.parametrize("place", [0, 250, 500])
-def test_with_dead_letters_it_goes_there_and_says_why(far_end, collector, leat, place):  # noqa: F811
+def test_with_dead_letters_it_goes_there_and_says_why(far_end, collector, leat, place):
     far, morgue = far_end(), collector()
     agent = leat(with_dead_letters(relay([far.address]), [address(morgue)]))
 
@@ -79,7 +79,7 @@ def test_an_event_that_the_next_tier_hangs_up_on_is_found(collector, leat):
     wait_until(lambda: len(end.records()) == len(GOOD), "the others have arrived")
 
 
-def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far_end, collector, leat):  # noqa: F811
+def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far_end, collector, leat):
     morgue = collector()
     full = leat({**relay(["127.0.0.1:1"]), "channels": {"buffer": {"type": "memory", "capacity": 1, "put-timeout": "0s"}},
                  "agent": {"http": "off", "shutdown-timeout": "1s"}})
@@ -100,7 +100,7 @@ def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far
     assert morgue.records() == [] and agent.metric("leat_sink_events_rejected_total") == 0
 
 
-def test_dead_letters_that_are_written_during_a_stop_are_drained_too(far_end, collector, leat):  # noqa: F811
+def test_dead_letters_that_are_written_during_a_stop_are_drained_too(far_end, collector, leat):
     far, morgue = far_end(), collector()
     config = with_dead_letters(relay([far.address], {"backoff": "300ms", "max-backoff": "300ms"}), [address(morgue)])
     agent = leat(config)

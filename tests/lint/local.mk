@@ -6,7 +6,7 @@ TESTS += %D%/conformance.py %D%/damage_table.py %D%/layers.py %D%/sizes.py
 endif
 
 # Minutes of clang-tidy; .clang-tidy says what it looks for.
-ANALYZE_FLAGS = -std=gnu11 -DHAVE_CONFIG_H $(AM_CPPFLAGS) $(GLIB_CFLAGS) $(YAML_CFLAGS) $(THRIFT_CFLAGS) $(SOUP_CFLAGS)
+ANALYZE_FLAGS = -std=gnu11 -DHAVE_CONFIG_H $(AM_CPPFLAGS) $(GLIB_CFLAGS) $(YAML_CFLAGS) $(PCRE2_CFLAGS) $(THRIFT_CFLAGS) $(SOUP_CFLAGS)
 .PHONY: analyze
 analyze: $(BUILT_SOURCES)
 	find $(srcdir)/base $(srcdir)/thrift $(srcdir)/client $(srcdir)/agent -name '*.c' -print0 | \

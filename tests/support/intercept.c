@@ -35,7 +35,7 @@ intercept_batch(const Interceptor *self, Batch *batch)
     guint n_dropped;
 
     g_ptr_array_add(chain, (gpointer) self);
-    left = interceptor_chain_run(chain, batch, &n_dropped, NULL);
+    left = interceptor_chain_run(chain, batch, (BatchLimit){ 0 }, NULL, &n_dropped, NULL);
     return n_dropped > 0 ? g_strdup("(dropped)") : batch_to_text(left);
 }
 

@@ -47,6 +47,13 @@ note_failed(const char *peer G_GNUC_UNUSED, const GError *error, gpointer fixtur
     g_atomic_int_inc(&((RpcFixture *) fixture)->n_failed);
 }
 
+static void
+note_still_failing(const char *peer G_GNUC_UNUSED, const GError *error, gpointer fixture)
+{
+    g_assert_nonnull(error);
+    g_atomic_int_inc(&((RpcFixture *) fixture)->n_still_failing);
+}
+
 RpcClient *
 rpc_fixture_client(RpcFixture *self)
 {
@@ -54,6 +61,7 @@ rpc_fixture_client(RpcFixture *self)
         .connection_opened = note_opened,
         .connection_closed = note_closed,
         .host_failed = note_failed,
+        .host_still_failing = note_still_failing,
     };
     g_autoptr(GPtrArray) hosts = g_ptr_array_new();
     g_autoptr(GError) error = NULL;

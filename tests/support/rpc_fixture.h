@@ -17,6 +17,7 @@ typedef struct {
     gint n_opened; /* atomic; what the client told */
     gint n_closed;
     gint n_failed;
+    gint n_still_failing;
 } RpcFixture;
 
 /* Options: the defaults, with time-outs of a few seconds and no back-off. */

@@ -78,7 +78,7 @@ server_next_answer(RpcServer *self)
 static void
 server_store(RpcServer *self, const Walk *walk)
 {
-    const guint32 *offsets = (const guint32 *) (gpointer) walk->offsets->data;
+    const guint32 *offsets = walk->offsets;
 
     for (guint i = 0; i < walk->n_events; i++) {
         EventView view;

@@ -66,7 +66,7 @@ selector_choose(Selector *self, const char *event)
     g_auto(Route) route = { 0 };
     GString *text = g_string_new(NULL);
 
-    route_init(&route, self, batch);
+    g_assert_true(route_init(&route, self, batch));
     for (guint i = 0; i < route.targets->len; i++) {
         g_string_append(text, i == route.n_required ? (i > 0 ? " | " : "| ") : i > 0 ? " " : "");
         g_string_append(text, self->channel_names[route_target(&route, i)->position]);
@@ -81,7 +81,7 @@ selector_route(Selector *self, Batch *batch)
     g_auto(Route) route = { 0 };
     GString *text = g_string_new(NULL);
 
-    route_init(&route, self, batch);
+    g_assert_true(route_init(&route, self, batch));
     for (guint i = 0; i < route.targets->len; i++) {
         const RouteTarget *target = route_target(&route, i);
         g_autofree char *events = batch_to_text(target->batch);

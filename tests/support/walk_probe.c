@@ -45,7 +45,7 @@ walk_probe_run(Walk *walk, const ThriftWriter *writer)
 EventView
 walk_probe_event(const Walk *walk, guint index)
 {
-    const guint32 *offsets = (const guint32 *) (gpointer) walk->offsets->data;
+    const guint32 *offsets = walk->offsets;
     gsize length = offsets[index + 1] - offsets[index];
     EventView view;
 

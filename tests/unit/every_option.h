@@ -18,7 +18,7 @@ typedef struct {
     gint64 time_us;
     double ratio;
     guint choice;
-    GRegex *regex;
+    Regex *regex;
     char *path;
     char *secret;
     Endpoint *listen;

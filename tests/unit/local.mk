@@ -34,6 +34,7 @@ unit_tests = \
 	%D%/test_frame_pace \
 	%D%/test_frame_server \
 	%D%/test_header_interceptors \
+	%D%/test_intercept_watch \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
 	%D%/test_leat_client \
@@ -44,7 +45,9 @@ unit_tests = \
 	%D%/test_log_damage_segments \
 	%D%/test_loop \
 	%D%/test_memory_queue \
+	%D%/test_memory_rest \
 	%D%/test_metric \
+	%D%/test_no_memory \
 	%D%/test_option \
 	%D%/test_option_problems \
 	%D%/test_poison \
@@ -54,12 +57,15 @@ unit_tests = \
 	%D%/test_put_race \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
+	%D%/test_regex \
 	%D%/test_regex_interceptors \
 	%D%/test_reply \
 	%D%/test_resolver \
 	%D%/test_rpc_client \
 	%D%/test_rpc_connect \
 	%D%/test_rpc_hosts \
+	%D%/test_rpc_probe \
+	%D%/test_rpc_set_hosts \
 	%D%/test_rpc_settings \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
@@ -192,6 +198,8 @@ tests_unit_test_quantity_LDADD = $(BASE_LIBS)
 tests_unit_test_file_text_SOURCES = %D%/test_file_text.c
 tests_unit_test_file_text_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_text_LDADD = $(BASE_LIBS)
+tests_unit_test_regex_SOURCES = %D%/test_regex.c
+tests_unit_test_regex_LDADD = $(BASE_LIBS)
 tests_unit_test_endpoint_SOURCES = %D%/test_endpoint.c
 tests_unit_test_endpoint_LDADD = $(BASE_LIBS)
 tests_unit_test_json_writer_SOURCES = %D%/test_json_writer.c
@@ -216,6 +224,19 @@ tests_unit_test_event_edit_SOURCES = %D%/test_event_edit.c $(test_events)
 tests_unit_test_event_edit_LDADD = $(AGENT_LIBS)
 tests_unit_test_header_interceptors_SOURCES = %D%/test_header_interceptors.c $(test_intercept)
 tests_unit_test_header_interceptors_LDADD = $(AGENT_LIBS)
+tests_unit_test_no_memory_SOURCES = \
+	$(test_intercept) \
+	$(walk_probe) \
+	tests/support/memory_fault.c \
+	tests/support/memory_fault.h \
+	tests/support/select.c \
+	tests/support/select.h \
+	%D%/test_no_memory.c
+tests_unit_test_no_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=g_try_malloc,--wrap=g_try_malloc0,--wrap=g_try_realloc,--wrap=mmap
+tests_unit_test_no_memory_LDADD = $(AGENT_LIBS)
+tests_unit_test_intercept_watch_SOURCES = %D%/test_intercept_watch.c $(test_intercept)
+tests_unit_test_intercept_watch_LDADD = $(AGENT_LIBS)
 tests_unit_test_interceptor_chain_SOURCES = %D%/test_interceptor_chain.c $(test_intercept)
 tests_unit_test_interceptor_chain_LDADD = $(AGENT_LIBS)
 tests_unit_test_regex_interceptors_SOURCES = %D%/test_regex_interceptors.c $(test_intercept)
@@ -280,6 +301,8 @@ tests_unit_test_file_recovery_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CF
 tests_unit_test_file_recovery_LDADD = $(FILE_SINK_LIBS)
 tests_unit_test_memory_queue_SOURCES = %D%/test_memory_queue.c $(test_events)
 tests_unit_test_memory_queue_LDADD = $(AGENT_LIBS)
+tests_unit_test_memory_rest_SOURCES = $(test_part) $(test_select) %D%/test_memory_rest.c
+tests_unit_test_memory_rest_LDADD = $(AGENT_LIBS)
 tests_unit_test_client_guess_SOURCES = %D%/test_client_guess.c
 tests_unit_test_client_guess_LDADD = $(LEAT_THRIFT_LIBS)
 tests_unit_test_frame_pace_SOURCES = %D%/test_frame_pace.c
@@ -316,6 +339,11 @@ tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
 tests_unit_test_rpc_hosts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_probe_SOURCES = \
+	$(test_rpc) %D%/test_rpc_probe.c tests/support/deaf_peer.c tests/support/deaf_peer.h
+tests_unit_test_rpc_probe_LDADD = $(CLIENT_LIBS)
+tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) %D%/test_rpc_set_hosts.c
+tests_unit_test_rpc_set_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_settings_SOURCES = %D%/test_rpc_settings.c
 tests_unit_test_rpc_settings_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c

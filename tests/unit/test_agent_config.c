@@ -310,6 +310,12 @@ static const BadFile bad_files[] = {
                        "client: load-balance }\n",
       "agent.yaml:6:63: sinks.out.client: load-balance needs two hosts or more; add hosts or write "
       "single\n" },
+    { "a_misspelt_client_of_a_thrift_sink_is_one_problem",
+      SOURCES CHANNELS "sinks:\n"
+                       "  out: { type: thrift, channel: buffer, hosts: [\"a:1\", \"b:2\"], "
+                       "client: loadbalance }\n",
+      "agent.yaml:6:72: sinks.out.client: 'loadbalance' is none of the choices; did you mean "
+      "'load-balance'? choices are: single, failover, load-balance\n" },
     { "a_misspelt_channel_is_one_problem",
       "sources:\n  numbers: { type: sequence, channels: [bufer] }\n" CHANNELS
       "sinks:\n  out: { type: null, channel: bufffer }\n",

@@ -263,6 +263,98 @@ test_a_failure_in_between_makes_the_success_begin_anew(void)
     assert_within_upper_half(fail_again(choice, &now_us), 16 * SECOND);
 }
 
+/* ---- trials aside ---- */
+
+static void
+test_an_item_is_on_trial_once_it_is_due_again_and_until_it_succeeds(void)
+{
+    g_autoptr(Choice) choice = choice_new(CHOICE_ROUND_ROBIN, 2, CAP);
+
+    g_assert_false(choice_is_on_trial(choice, 0, NOON));
+    choice_note_failure(choice, 0, NOON);
+    g_assert_false(choice_is_on_trial(choice, 0, NOON));
+    g_assert_true(choice_is_on_trial(choice, 0, NOON + SECOND));
+    choice_note_success(choice, 0, NOON + SECOND);
+
+    g_assert_false(choice_is_on_trial(choice, 0, NOON + SECOND));
+}
+
+static void
+test_an_item_that_is_set_aside_comes_last_and_counts_its_failure_when_that_ends(void)
+{
+    g_autoptr(Choice) choice = choice_new(CHOICE_PRIORITY, 2, CAP);
+    gint64 now_us = NOON;
+
+    fail_again(choice, &now_us);
+    now_us += SECOND;
+    choice_set_aside(choice, 0);
+    assert_order(choice, 2, now_us + 3600 * SECOND, "1 0");
+    choice_note_failure(choice, 0, now_us); /* of a call that was under way for long */
+    g_assert_true(choice_end_aside(choice, 0, now_us));
+    assert_order(choice, 2, now_us, "0 1");
+
+    assert_within_upper_half(fail_again(choice, &now_us), 2 * SECOND);
+}
+
+static void
+test_a_success_ends_a_trial_whatever_comes_of_it(void)
+{
+    g_autoptr(Choice) choice = choice_new(CHOICE_PRIORITY, 2, CAP);
+
+    choice_note_failure(choice, 0, NOON);
+    choice_set_aside(choice, 0);
+    choice_note_success(choice, 0, NOON + SECOND);
+
+    assert_order(choice, 2, NOON + SECOND, "0 1");
+    g_assert_false(choice_end_aside(choice, 0, NOON + SECOND));
+}
+
+/* ---- other items ---- */
+
+static void
+test_an_item_that_stays_keeps_its_backoff_at_its_new_place(void)
+{
+    static const guint from[] = { CHOICE_NEW, 0 };
+    g_autoptr(Choice) before = choice_new(CHOICE_PRIORITY, 2, CAP);
+    g_autoptr(Choice) choice = NULL;
+
+    choice_note_failure(before, 0, NOON);
+    choice_note_failure(before, 1, NOON);
+    choice = choice_new_from(before, 2, from);
+
+    g_assert_cmpint(choice_due_us(choice, 0), ==, 0);
+    g_assert_cmpint(choice_due_us(choice, 1), ==, choice_due_us(before, 0));
+}
+
+static void
+check_turn(ChoicePolicy policy, const guint *from, guint n_items, const char *expected)
+{
+    g_autoptr(Choice) before = choice_new(policy, 3, 0);
+    g_autoptr(Choice) choice = NULL;
+    guint order[3];
+
+    choice_order(before, NOON, order); /* the next is 1 */
+    choice_note_failure(before, 0, NOON);
+    choice = choice_new_from(before, n_items, from);
+
+    assert_order(choice, n_items, NOON, expected);
+}
+
+static void
+test_whoever_has_the_turn_keeps_it_or_the_next_that_stays_has_it(void)
+{
+    static const guint reversed[] = { 2, 1, 0 };
+    static const guint without_it[] = { 0, CHOICE_NEW, 2 };
+    static const guint all_new[] = { CHOICE_NEW, CHOICE_NEW };
+
+    check_turn(CHOICE_STICKY, reversed, 3, "1 2 0");
+    check_turn(CHOICE_ROUND_ROBIN, reversed, 3, "1 2 0");
+    check_turn(CHOICE_STICKY, without_it, 3, "2 0 1");
+    check_turn(CHOICE_ROUND_ROBIN, without_it, 3, "2 0 1");
+    check_turn(CHOICE_STICKY, all_new, 2, "0 1");
+    check_turn(CHOICE_ROUND_ROBIN, NULL, 0, "");
+}
+
 /* ---- a server that returns ---- */
 
 #define N_CLIENTS 100
@@ -337,6 +429,15 @@ main(int argc, char **argv)
         test_the_count_starts_anew_after_success_for_as_long_as_the_last_backoff);
     ADD("a-failure-in-between-makes-the-success-begin-anew",
         test_a_failure_in_between_makes_the_success_begin_anew);
+    ADD("an-item-is-on-trial-once-it-is-due-again",
+        test_an_item_is_on_trial_once_it_is_due_again_and_until_it_succeeds);
+    ADD("an-item-that-is-set-aside-comes-last",
+        test_an_item_that_is_set_aside_comes_last_and_counts_its_failure_when_that_ends);
+    ADD("a-success-ends-a-trial", test_a_success_ends_a_trial_whatever_comes_of_it);
+    ADD("an-item-that-stays-keeps-its-backoff",
+        test_an_item_that_stays_keeps_its_backoff_at_its_new_place);
+    ADD("whoever-has-the-turn-keeps-it",
+        test_whoever_has_the_turn_keeps_it_or_the_next_that_stays_has_it);
     ADD("a-hundred-clients-do-not-stampede-a-server-that-returns",
         test_a_hundred_clients_do_not_stampede_a_server_that_returns);
     return g_test_run();

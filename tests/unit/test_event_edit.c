@@ -6,6 +6,8 @@
 #include "base/batch_builder.h"
 #include "tests/support/events.h"
 
+#define MAX_BYTES ((gsize) 200000)
+
 typedef struct {
     Batch *batch;
     EventEdit *edit;
@@ -19,7 +21,7 @@ fixture_open(Fixture *self, const char *event)
     self->batch = batch_of(event, NULL);
     self->edit = event_edit_new();
     batch_view(self->batch, 0, &view);
-    event_edit_open(self->edit, &view);
+    event_edit_open(self->edit, &view, MAX_BYTES);
 }
 
 static void
@@ -33,6 +35,14 @@ static void
 set(Fixture *self, const char *key, const char *value)
 {
     event_edit_set_header(self->edit, byte_span_of_text(key), byte_span_of_text(value));
+}
+
+static void
+set_body(Fixture *self, ByteSpan body)
+{
+    event_edit_begin_body(self->edit);
+    event_edit_append_body(self->edit, body);
+    event_edit_end_body(self->edit);
 }
 
 /* The event as it would be written anew. */
@@ -61,7 +71,6 @@ static void
 test_an_event_that_is_only_read_is_not_changed(void)
 {
     Fixture f;
-    EventHeader header;
     ByteSpan value;
 
     fixture_open(&f, "a=1,b=2:body");
@@ -69,8 +78,6 @@ test_an_event_that_is_only_read_is_not_changed(void)
     g_assert_true(event_edit_find_header(f.edit, byte_span_of_text("b"), &value));
     g_assert_true(byte_span_equal(value, byte_span_of_text("2")));
     g_assert_false(event_edit_find_header(f.edit, byte_span_of_text("c"), &value));
-    event_edit_header_at(f.edit, 1, &header);
-    g_assert_true(byte_span_equal(header.key, byte_span_of_text("b")));
     g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2);
     g_assert_false(event_edit_is_changed(f.edit));
     fixture_close(&f);
@@ -131,7 +138,7 @@ test_a_change_that_changes_nothing_is_none(void)
     set(&f, "a", "1");
     event_edit_remove_header(f.edit, byte_span_of_text("b"));
     event_edit_remove_headers(f.edit, is_unwanted, "2");
-    event_edit_set_body(f.edit, byte_span_of_text("body"));
+    set_body(&f, byte_span_of_text("body"));
 
     g_assert_false(event_edit_is_changed(f.edit));
     fixture_close(&f);
@@ -143,10 +150,80 @@ test_a_body_may_become_empty_or_hold_nul(void)
     Fixture f;
 
     fixture_open(&f, "body");
-    event_edit_set_body(f.edit, byte_span("x\0y", 3));
+    set_body(&f, byte_span("x\0y", 3));
     assert_written(&f, "x\\0y");
-    event_edit_set_body(f.edit, byte_span(NULL, 0));
+    set_body(&f, byte_span(NULL, 0));
     assert_written(&f, "");
+    fixture_close(&f);
+}
+
+static void
+test_a_body_is_written_in_pieces_beside_the_old_one(void)
+{
+    Fixture f;
+    ByteSpan old;
+
+    fixture_open(&f, "body");
+    set_body(&f, byte_span_of_text("second"));
+    old = event_edit_body(f.edit);
+    event_edit_begin_body(f.edit);
+    for (guint i = 0; i < 100; i++)
+        g_assert_true(event_edit_append_body(f.edit, byte_span(old.data, 3)));
+    g_assert_true(byte_span_equal(event_edit_body(f.edit), byte_span_of_text("second")));
+    event_edit_end_body(f.edit);
+
+    g_assert_cmpuint(event_edit_body(f.edit).length, ==, 300);
+    g_assert_cmpmem(event_edit_body(f.edit).data + 297, 3, "sec", 3);
+    fixture_close(&f);
+}
+
+static void
+test_a_body_that_is_begun_and_not_ended_changes_nothing(void)
+{
+    Fixture f;
+
+    fixture_open(&f, "body");
+    event_edit_begin_body(f.edit);
+    g_assert_true(event_edit_append_body(f.edit, byte_span_of_text("other")));
+
+    g_assert_false(event_edit_is_changed(f.edit));
+    assert_written(&f, "body");
+    fixture_close(&f);
+}
+
+static void
+test_a_body_beyond_the_bound_makes_the_event_fail(void)
+{
+    Fixture f;
+    g_autofree char *half = g_strnfill(MAX_BYTES / 2, 'h');
+
+    fixture_open(&f, "body");
+    event_edit_begin_body(f.edit);
+    g_assert_true(event_edit_append_body(f.edit, byte_span(half, MAX_BYTES / 2)));
+    g_assert_true(event_edit_append_body(f.edit, byte_span(half, MAX_BYTES / 2)));
+    g_assert_cmpint(event_edit_outcome(f.edit), ==, EVENT_EDIT_GOOD);
+    g_assert_false(event_edit_append_body(f.edit, byte_span(half, 1)));
+    event_edit_end_body(f.edit);
+
+    g_assert_cmpint(event_edit_outcome(f.edit), ==, EVENT_EDIT_TOO_LARGE);
+    g_assert_cmpuint(event_edit_body(f.edit).length, ==, 4);
+    fixture_close(&f);
+}
+
+static void
+test_headers_beyond_the_bound_make_the_event_fail(void)
+{
+    Fixture f;
+    g_autofree char *half = g_strnfill(MAX_BYTES / 2, 'h');
+
+    fixture_open(&f, "body");
+    set(&f, "a", half);
+    set(&f, "b", half);
+    g_assert_cmpint(event_edit_outcome(f.edit), ==, EVENT_EDIT_GOOD);
+    set(&f, "c", half);
+
+    g_assert_cmpint(event_edit_outcome(f.edit), ==, EVENT_EDIT_TOO_LARGE);
+    g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2);
     fixture_close(&f);
 }
 
@@ -202,7 +279,7 @@ test_opening_the_next_event_forgets_the_one_before(void)
     event_edit_drop(f.edit);
     g_assert_true(event_edit_is_dropped(f.edit));
     batch_view(next, 0, &view);
-    event_edit_open(f.edit, &view);
+    event_edit_open(f.edit, &view, MAX_BYTES);
 
     assert_written(&f, "z=26:next");
     g_assert_false(event_edit_is_changed(f.edit));
@@ -225,6 +302,14 @@ main(int argc, char **argv)
     g_test_add_func("/event-edit/a-change-that-is-none",
                     test_a_change_that_changes_nothing_is_none);
     g_test_add_func("/event-edit/any-body", test_a_body_may_become_empty_or_hold_nul);
+    g_test_add_func("/event-edit/body-in-pieces",
+                    test_a_body_is_written_in_pieces_beside_the_old_one);
+    g_test_add_func("/event-edit/body-not-ended",
+                    test_a_body_that_is_begun_and_not_ended_changes_nothing);
+    g_test_add_func("/event-edit/body-too-large",
+                    test_a_body_beyond_the_bound_makes_the_event_fail);
+    g_test_add_func("/event-edit/headers-too-large",
+                    test_headers_beyond_the_bound_make_the_event_fail);
     g_test_add_func("/event-edit/copies", test_keys_and_values_are_copied);
     g_test_add_func("/event-edit/any-size",
                     test_values_of_any_size_stay_valid_until_the_next_event);

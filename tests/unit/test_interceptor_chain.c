@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "agent/builtin.h"
+#include "agent/core/channel.h"
 #include "tests/support/events.h"
 #include "tests/support/intercept.h"
 
@@ -29,7 +30,8 @@ static Batch *
 run(GPtrArray *chain, Batch *batch, guint *ret_n_dropped)
 {
     g_autoptr(GError) error = NULL;
-    Batch *left = interceptor_chain_run(chain, batch, ret_n_dropped, &error);
+    Batch *left =
+        interceptor_chain_run(chain, batch, (BatchLimit){ 0 }, NULL, ret_n_dropped, &error);
 
     g_assert_no_error(error);
     return left;
@@ -117,6 +119,86 @@ test_the_batch_that_came_in_is_never_changed(void)
     assert_batch(batch, "a b");
 }
 
+/* ---- bounds ---- */
+
+static const BatchLimit ten_kib = { 10 * 1024, ": ask for less" };
+
+static void
+assert_refused(GPtrArray *chain, Batch *batch)
+{
+    g_autoptr(GError) error = NULL;
+    guint n_dropped;
+
+    g_assert_null(interceptor_chain_run(chain, batch, ten_kib, NULL, &n_dropped, &error));
+
+    g_assert_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE);
+    g_assert_cmpstr(error->message, ==,
+                    "the interceptors would make the batch larger than 10 KiB: ask for less");
+}
+
+static void
+test_events_that_grow_beyond_the_limit_together_are_refused(void)
+{
+    g_autofree char *value = g_strnfill(5000, 'v');
+    g_autofree char *options = g_strdup_printf("key: k, value: %s", value);
+    g_autoptr(GPtrArray) chain = chain_of(&static_interceptor, options, NULL);
+    g_autoptr(Batch) two = batch_of("a", "b", NULL);
+    g_autoptr(Batch) three = batch_of("a", "b", "c", NULL);
+    guint n_dropped;
+    g_autoptr(Batch) left = interceptor_chain_run(chain, two, ten_kib, NULL, &n_dropped, NULL);
+
+    g_assert_nonnull(left);
+    assert_refused(chain, three);
+}
+
+static void
+test_untouched_events_behind_a_grown_one_count_too(void)
+{
+    g_autofree char *value = g_strnfill(5000, 'v');
+    g_autofree char *options = g_strdup_printf("key: k, value: %s", value);
+    g_autofree char *untouched = g_strdup_printf("k=1:%s%s", value, value);
+    g_autoptr(GPtrArray) chain = chain_of(&static_interceptor, options, NULL);
+    g_autoptr(Batch) batch = batch_of("a", untouched, NULL);
+
+    assert_refused(chain, batch);
+}
+
+static void
+test_a_body_that_a_replacement_makes_too_large_is_refused(void)
+{
+    g_autofree char *body = g_strnfill(2000, 'x');
+    g_autoptr(GPtrArray) chain =
+        chain_of(&search_replace_interceptor, "search-pattern: x, replace-string: 123456", NULL);
+    g_autoptr(Batch) batch = batch_of(body, NULL);
+
+    assert_refused(chain, batch);
+}
+
+static void
+test_a_body_beyond_the_limit_that_is_made_smaller_again_is_refused_too(void)
+{
+    g_autofree char *body = g_strnfill(2000, 'x');
+    g_autoptr(GPtrArray) chain =
+        chain_of(&search_replace_interceptor, "search-pattern: x, replace-string: 123456",
+                 &search_replace_interceptor, "search-pattern: '.*', replace-string: ''", NULL);
+    g_autoptr(Batch) batch = batch_of(body, NULL);
+
+    assert_refused(chain, batch);
+}
+
+static void
+test_a_batch_that_is_not_changed_has_no_limit(void)
+{
+    g_autofree char *body = g_strnfill(20000, 'x');
+    g_autoptr(GPtrArray) chain = chain_of(&static_interceptor, "key: a, value: b", NULL);
+    g_autofree char *event = g_strdup_printf("a=1:%s", body);
+    g_autoptr(Batch) batch = batch_of(event, NULL);
+    guint n_dropped;
+    g_autoptr(Batch) left = interceptor_chain_run(chain, batch, ten_kib, NULL, &n_dropped, NULL);
+
+    g_assert_true(left == batch);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -130,5 +212,15 @@ main(int argc, char **argv)
     g_test_add_func("/interceptor-chain/one-after-another",
                     test_an_interceptor_sees_what_those_before_it_did);
     g_test_add_func("/interceptor-chain/immutable", test_the_batch_that_came_in_is_never_changed);
+    g_test_add_func("/interceptor-chain/too-large-together",
+                    test_events_that_grow_beyond_the_limit_together_are_refused);
+    g_test_add_func("/interceptor-chain/too-large-with-untouched-ones",
+                    test_untouched_events_behind_a_grown_one_count_too);
+    g_test_add_func("/interceptor-chain/too-large-body",
+                    test_a_body_that_a_replacement_makes_too_large_is_refused);
+    g_test_add_func("/interceptor-chain/too-large-on-the-way",
+                    test_a_body_beyond_the_limit_that_is_made_smaller_again_is_refused_too);
+    g_test_add_func("/interceptor-chain/not-changed-not-limited",
+                    test_a_batch_that_is_not_changed_has_no_limit);
     return g_test_run();
 }

@@ -157,6 +157,28 @@ test_several_hosts_are_for_failover_unless_told_otherwise(void)
     g_assert_cmpuint(rpc_server_n_stored(second), ==, 1);
 }
 
+static void
+test_hosts_may_be_replaced_by_others_but_not_by_none_or_a_wrong_one(void)
+{
+    g_auto(Fixture) self;
+    g_autoptr(RpcServer) other = rpc_server_new();
+    g_autofree char *hosts = endpoint_to_text(rpc_server_endpoint(other));
+    LeatEvent event = event_of("x");
+    g_autoptr(GError) error = NULL;
+
+    fixture_init(&self, "client", "single");
+    g_assert_false(leat_client_set_hosts(self.client, "nowhere", &error));
+    g_assert_error(error, LEAT_ERROR, LEAT_ERROR_OPTION);
+    g_assert_true(g_str_has_prefix(error->message, "hosts: 'nowhere' "));
+    g_assert_false(leat_client_set_hosts(self.client, NULL, NULL));
+    g_assert_true(leat_client_append(self.client, &event, NULL));
+    g_assert_true(leat_client_set_hosts(self.client, hosts, NULL));
+    g_assert_true(leat_client_append(self.client, &event, NULL));
+
+    assert_stored(&self, "x");
+    g_assert_cmpuint(rpc_server_n_stored(other), ==, 1);
+}
+
 /* ---- events ---- */
 
 static void
@@ -361,6 +383,8 @@ main(int argc, char **argv)
     g_test_add_func("/leat-client/every-option-is-taken", test_every_option_is_taken);
     g_test_add_func("/leat-client/several-hosts-are-for-failover-unless-told-otherwise",
                     test_several_hosts_are_for_failover_unless_told_otherwise);
+    g_test_add_func("/leat-client/hosts-may-be-replaced",
+                    test_hosts_may_be_replaced_by_others_but_not_by_none_or_a_wrong_one);
     g_test_add_func("/leat-client/events-arrive-in-order-one-by-one-and-in-batches",
                     test_events_arrive_in_order_one_by_one_and_in_batches);
     g_test_add_func("/leat-client/no-events-are-no-call", test_no_events_are_no_call);

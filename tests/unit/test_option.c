@@ -29,6 +29,15 @@ apply(const char *text, EveryOption *ret_options)
     g_assert_cmpstr(complaints, ==, "");
 }
 
+static gboolean
+finds(const Regex *regex, const char *text)
+{
+    RegexSearch search;
+
+    regex_search_init(&search, regex, byte_span_of_text(text), NULL, NULL);
+    return regex_search_next(&search) == REGEX_FOUND;
+}
+
 static void
 test_what_is_not_written_has_its_fallback(void)
 {
@@ -43,7 +52,7 @@ test_what_is_not_written_has_its_fallback(void)
     g_assert_cmpint(options.time_us, ==, 10 * G_USEC_PER_SEC);
     g_assert_cmpfloat(options.ratio, ==, 0.25);
     g_assert_cmpuint(options.choice, ==, 1);
-    g_assert_true(g_regex_match(options.regex, "a: b", 0, NULL));
+    g_assert_true(finds(options.regex, "a: b"));
     g_assert_cmpstr(options.path, ==, "/var/log");
     g_assert_cmpuint(options.listen->port, ==, 41414);
     g_assert_cmpuint(options.endpoints->len, ==, 2);
@@ -79,7 +88,7 @@ test_a_written_value_of_each_kind_reaches_its_member(void)
     g_assert_cmpint(options.time_us, ==, 1000);
     g_assert_cmpfloat(options.ratio, ==, 1);
     g_assert_cmpuint(options.choice, ==, 2);
-    g_assert_true(g_regex_match(options.regex, "x7", 0, NULL));
+    g_assert_true(finds(options.regex, "x7"));
     g_assert_cmpstr(options.path, ==, "spool");
     g_assert_cmpstr(options.listen->host, ==, "");
 }
@@ -134,7 +143,7 @@ test_a_regex_sees_bytes(void)
 
     apply("regex: '^.\\xff$'\n", &options);
 
-    g_assert_true(g_regex_match_full(options.regex, "\xc3\xff", 2, 0, 0, NULL, NULL));
+    g_assert_true(finds(options.regex, "\xc3\xff"));
 }
 
 static void

@@ -26,6 +26,18 @@ test_problems_are_shown_in_the_order_of_the_file_whatever_the_order_found(void)
 }
 
 static void
+test_a_path_is_named_by_problems_of_its_own_value_alone(void)
+{
+    g_autoptr(Problems) problems = problems_new("a.yaml");
+
+    problems_add_at(problems, 1, 1, "sinks.out.client", "'x' is none of the choices");
+
+    g_assert_true(problems_name(problems, "sinks.out.client"));
+    g_assert_false(problems_name(problems, "sinks.out"));
+    g_assert_false(problems_name(problems, "sinks.out.clients"));
+}
+
+static void
 test_a_value_in_a_problem_neither_breaks_the_line_nor_reaches_the_terminal(void)
 {
     g_autoptr(Problems) problems = problems_new("a.yaml");
@@ -67,6 +79,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/problems/are-shown-in-the-order-of-the-file",
                     test_problems_are_shown_in_the_order_of_the_file_whatever_the_order_found);
+    g_test_add_func("/problems/a-path-is-named-by-problems-of-its-own-value-alone",
+                    test_a_path_is_named_by_problems_of_its_own_value_alone);
     g_test_add_func("/problems/a-value-neither-breaks-the-line-nor-reaches-the-terminal",
                     test_a_value_in_a_problem_neither_breaks_the_line_nor_reaches_the_terminal);
     g_test_add_func("/problems/a-slip-of-the-finger-finds-the-word",

@@ -237,18 +237,6 @@ test_replace_refuses_a_replacement_that_makes_no_sense(void)
     }
 }
 
-static void
-test_replace_leaves_a_body_alone_that_would_become_huge(void)
-{
-    g_autofree char *megabyte = g_strnfill(1 << 20, 'y');
-    g_autofree char *options = g_strdup_printf("search-pattern: x, replace-string: %s", megabyte);
-    g_autoptr(Interceptor) replaces = interceptor_new(&search_replace_interceptor, options);
-    g_autofree char *body = g_strnfill(200, 'x');
-
-    assert_intercepts(replaces, body, body);
-    g_assert_cmpuint(metric_get_value(replaces->base.reports, 0, REPORT_REFUSED), ==, 1);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -275,7 +263,5 @@ main(int argc, char **argv)
     g_test_add_func("/search-replace/raw-bytes", test_replace_keeps_bytes_that_are_not_text);
     g_test_add_func("/search-replace/problems",
                     test_replace_refuses_a_replacement_that_makes_no_sense);
-    g_test_add_func("/search-replace/huge",
-                    test_replace_leaves_a_body_alone_that_would_become_huge);
     return g_test_run();
 }

@@ -31,7 +31,7 @@ test_replicating_puts_the_same_batch_into_every_channel(void)
     g_autoptr(Batch) batch = batch_of("x", "y", NULL);
     g_auto(Route) route = { 0 };
 
-    route_init(&route, selector, batch);
+    g_assert_true(route_init(&route, selector, batch));
 
     g_assert_cmpuint(route.targets->len, ==, 3);
     g_assert_cmpuint(route.n_required, ==, 2);
@@ -166,7 +166,7 @@ test_load_balance_at_random_uses_every_channel_about_as_often(void)
     g_auto(Route) route = { 0 };
     guint n_events = 0;
 
-    route_init(&route, selector, batch);
+    g_assert_true(route_init(&route, selector, batch));
 
     g_assert_cmpuint(route.n_required, ==, 3);
     for (guint i = 0; i < 3; i++) {
@@ -195,7 +195,7 @@ test_a_channel_that_gets_the_whole_batch_gets_the_batch_itself(void)
     g_autoptr(Batch) batch = batch_of("k=x:1", "k=y:2", "k=x:3", NULL);
     g_auto(Route) route = { 0 };
 
-    route_init(&route, selector, batch);
+    g_assert_true(route_init(&route, selector, batch));
 
     g_assert_true(route_target(&route, 0)->batch == batch);
     assert_routes(selector, batch, "a: k=x:1 k=y:2 k=x:3 | b: k=x:1 k=x:3");
@@ -209,7 +209,7 @@ test_events_that_go_nowhere_are_counted(void)
     g_autoptr(Batch) batch = batch_of("1", "k=x:2", "3", NULL);
     g_auto(Route) route = { 0 };
 
-    route_init(&route, selector, batch);
+    g_assert_true(route_init(&route, selector, batch));
 
     g_assert_cmpuint(route.n_unrouted, ==, 2);
     assert_routes(selector, batch, "a: k=x:2");
@@ -223,7 +223,7 @@ test_a_source_may_have_as_many_channels_as_a_set_holds(void)
     g_auto(Route) route = { 0 };
 
     selector->required = ~(ChannelSet) 0;
-    route_init(&route, selector, batch);
+    g_assert_true(route_init(&route, selector, batch));
 
     g_assert_cmpuint(route.n_required, ==, SELECTOR_MAX_CHANNELS);
 }

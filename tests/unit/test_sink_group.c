@@ -163,6 +163,19 @@ test_a_stop_forgives_penalties(void)
     g_assert_true(gets_turn(party->group, 0));
 }
 
+static void
+test_a_stop_tries_no_sink_that_failed_while_another_works(void)
+{
+    g_autoptr(Party) party = party_new(&failover_sink_group, ABC, PLAIN);
+
+    sink_group_note_failure(party->group, 0);
+    pass_seconds(2);
+    sink_group_forgive(party->group);
+
+    g_assert_false(gets_turn(party->group, 0));
+    g_assert_true(gets_turn(party->group, 1));
+}
+
 /* ---- load balancing: LoadBalancingSinkProcessor ---- */
 
 static void
@@ -220,6 +233,8 @@ main(int argc, char **argv)
     ADD("failover/penalties-are-clamped",
         test_penalties_double_and_are_clamped_however_often_it_failed);
     ADD("failover/a-stop-forgives", test_a_stop_forgives_penalties);
+    ADD("failover/a-stop-tries-no-sink-that-failed",
+        test_a_stop_tries_no_sink_that_failed_while_another_works);
     ADD("load-balance/a-busy-one-is-passed-over", test_a_busy_sink_is_passed_over);
     ADD("load-balance/a-failed-one-is-left-alone",
         test_a_sink_that_failed_is_left_alone_for_its_penalty);

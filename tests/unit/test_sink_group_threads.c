@@ -95,6 +95,57 @@ test_a_drain_goes_through_whoever_works(void)
     g_assert_cmpuint(guest(party, 2)->arrived->len, ==, 3);
 }
 
+/* Its lease is given up at half the time, and it gets no other one. */
+static void
+check_drain_leaves_one_that_hangs(const ComponentType *type)
+{
+    g_autoptr(Party) party = party_new(type, ABC, FAST);
+    gint64 begin_us;
+
+    bench_tell(guest(party, 0), DO_BLOCK);
+    bench_put(party->bench, "abcdef");
+    bench_make_runners(party->bench);
+    for (guint i = 0; i < 3; i++) {
+        g_assert_true(sink_runner_start(g_ptr_array_index(party->bench->runners, i), NULL));
+        if (i == 0)
+            bench_wait_for(guest(party, 0), &guest(party, 0)->n_attempts, 1);
+    }
+    begin_us = clock_now_us();
+    for (guint i = 0; i < 3; i++)
+        sink_runner_finish(g_ptr_array_index(party->bench->runners, i), TRUE);
+    for (guint i = 0; i < 3; i++)
+        sink_runner_reroute(g_ptr_array_index(party->bench->runners, i), begin_us);
+    bench_end(party->bench, TRUE);
+
+    g_assert_cmpuint(channel_n_events(party->bench->channel), ==, 0);
+    g_assert_cmpuint(guest(party, 0)->n_attempts, ==, 1);
+}
+
+static void
+test_a_drain_leaves_a_sink_that_hangs_for_one_that_works(void)
+{
+    check_drain_leaves_one_that_hangs(&failover_sink_group);
+    check_drain_leaves_one_that_hangs(&load_balance_sink_group);
+}
+
+static void
+test_a_sink_that_has_nobody_to_take_over_is_left_to_finish(void)
+{
+    g_autoptr(Bench) bench =
+        bench_new("{ channel: buffer, backoff: 1ms, max-backoff: 1ms }", { DO_BLOCK, 0 });
+
+    bench_put(bench, "a");
+    bench_start(bench);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
+    sink_runner_finish(bench->runner, TRUE);
+    sink_runner_reroute(bench->runner, clock_now_us());
+
+    g_assert_true(bench_is_blocked(bench->sink));
+    bench_tell(bench->sink, DO_DELIVER);
+    bench_end(bench, TRUE);
+    g_assert_cmpuint(channel_n_events(bench->channel), ==, 0);
+}
+
 static void
 test_a_stop_without_drain_does_not_wait_for_turns(void)
 {
@@ -290,6 +341,10 @@ main(int argc, char **argv)
     ADD("failover/a-hanging-sink", test_a_hanging_sink_that_is_tried_does_not_stall_the_live_one);
     ADD("failover/the-drain-ends", test_sinks_that_wait_for_their_turn_end_with_the_drain);
     ADD("failover/a-drain-goes-through-whoever-works", test_a_drain_goes_through_whoever_works);
+    ADD("a-drain-leaves-a-sink-that-hangs",
+        test_a_drain_leaves_a_sink_that_hangs_for_one_that_works);
+    ADD("a-sink-alone-is-left-to-finish",
+        test_a_sink_that_has_nobody_to_take_over_is_left_to_finish);
     ADD("failover/a-stop-does-not-wait", test_a_stop_without_drain_does_not_wait_for_turns);
     ADD("load-balance/round-robin", test_round_robin_gives_even_shares);
     ADD("load-balance/random", test_random_gives_everybody_a_share);

@@ -217,6 +217,26 @@ test_a_host_whose_part_another_takes_over_is_reported_when_it_fails_and_when_it_
     g_assert_cmpuint(reports_of(tier, REPORT_RECOVERED), ==, 1);
 }
 
+/* The second delivery and those behind it never went to the one that hangs up. */
+static void
+test_a_host_that_is_asked_aside_is_counted_and_blamed_for_no_delivery(void)
+{
+    g_autoptr(Tier) tier = tier_new(2, ", client: load-balance, max-host-backoff: 5ms");
+    gint64 give_up_us = clock_deadline_us(DEADLINE_US);
+    AnsweredBy by;
+
+    rpc_server_answer(tier->hosts[0], ANSWER_HANG_UP);
+    g_assert_cmpint(deliver(tier, &by), ==, DELIVERED);
+    g_assert_cmpuint(by.refused, ==, 1);
+    while (failures_of(tier, 0) < 4) {
+        g_assert_cmpint(clock_now_us(), <, give_up_us);
+        g_assert_cmpint(deliver(tier, &by), ==, DELIVERED);
+        g_assert_cmpuint(by.refused, ==, 0);
+    }
+
+    g_assert_cmpuint(reports_of(tier, REPORT_DESTINATION), ==, 1);
+}
+
 static void
 test_who_refused_and_who_was_not_there_are_told_apart(void)
 {
@@ -318,6 +338,8 @@ main(int argc, char **argv)
     ADD("too-large", test_an_event_larger_than_any_frame_is_rejected_and_nothing_is_sent);
     ADD("a-host-is-reported",
         test_a_host_whose_part_another_takes_over_is_reported_when_it_fails_and_when_it_is_back);
+    ADD("a-host-is-asked-aside",
+        test_a_host_that_is_asked_aside_is_counted_and_blamed_for_no_delivery);
     ADD("who-refused", test_who_refused_and_who_was_not_there_are_told_apart);
     ADD("several-connections", test_several_connections_each_carry_several_batches);
     ADD("an-interrupt", test_an_interrupt_ends_the_wait_for_an_answer);

@@ -11,6 +11,8 @@
 
 G_STATIC_ASSERT(WALK_MAX_DEPTH == READER_MAX_DEPTH);
 
+#define FIRST_OFFSETS 64
+
 /* More scratch than this is not kept. */
 #define KEEP_BYTES ((gsize) 1 << 20)
 
@@ -25,6 +27,7 @@ typedef struct {
     guint8 *out; /* where the next event goes; NULL while events stay in place */
     gboolean has_argument;
     gboolean incomplete;
+    gboolean no_memory;
 } Pass;
 
 /* ---- scratch ---- */
@@ -32,22 +35,21 @@ typedef struct {
 void
 walk_init(Walk *self)
 {
-    *self = (Walk){ 0 };
-    self->offsets = g_array_new(FALSE, FALSE, sizeof(guint32));
-    self->rewritten = g_byte_array_new();
+    *self = (Walk){ .n_offsets = FIRST_OFFSETS };
+    self->offsets = g_new(guint32, FIRST_OFFSETS);
 }
 
 void
 walk_clear(Walk *self)
 {
-    g_clear_pointer(&self->offsets, g_array_unref);
-    g_clear_pointer(&self->rewritten, g_byte_array_unref);
+    g_clear_pointer(&self->offsets, g_free);
+    g_clear_pointer(&self->rewritten, g_free);
 }
 
 void
 walk_shrink(Walk *self)
 {
-    if (self->offsets->len <= KEEP_BYTES / sizeof(guint32) && self->rewritten->len <= KEEP_BYTES)
+    if (self->n_offsets <= KEEP_BYTES / sizeof(guint32) && self->rewritten_size <= KEEP_BYTES)
         return;
     walk_clear(self);
     walk_init(self);
@@ -55,27 +57,35 @@ walk_shrink(Walk *self)
 
 /* ---- where events go ---- */
 
-static inline guint32 *
-offsets_of(Walk *self)
+static gboolean
+fail_for_memory(Pass *self)
 {
-    return (guint32 *) (gpointer) self->offsets->data;
+    self->no_memory = TRUE;
+    return FALSE;
 }
 
 /* All of rewritten that this frame can need. It is touched only as far as it is written. */
-static void
+static gboolean
 begin_rewriting(Pass *self)
 {
+    Walk *walk = self->walk;
     gsize bound = (gsize) (self->cursor.end - self->frame);
 
-    if (self->walk->rewritten->len < bound)
-        g_byte_array_set_size(self->walk->rewritten, (guint) bound);
-    self->out = self->walk->rewritten->data;
-    self->walk->in_place = FALSE;
-    self->walk->bytes = self->out;
+    if (walk->rewritten_size < bound) {
+        g_free(walk->rewritten);
+        walk->rewritten = g_try_malloc(bound);
+        walk->rewritten_size = walk->rewritten != NULL ? bound : 0;
+        if (walk->rewritten == NULL)
+            return fail_for_memory(self);
+    }
+    self->out = walk->rewritten;
+    walk->in_place = FALSE;
+    walk->bytes = self->out;
+    return TRUE;
 }
 
 /* Forgets the events of an argument that is sent again. */
-static void
+static gboolean
 begin_events(Pass *self)
 {
     self->has_argument = TRUE;
@@ -83,38 +93,53 @@ begin_events(Pass *self)
     self->walk->in_place = TRUE;
     self->walk->bytes = self->frame;
     self->out = NULL;
-    if (self->reader != &wire_reader_compact)
-        begin_rewriting(self);
-    offsets_of(self->walk)[0] = self->out ? 0 : (guint32) (self->cursor.at - self->frame);
+    if (self->reader != &wire_reader_compact && !begin_rewriting(self))
+        return FALSE;
+    self->walk->offsets[0] = self->out ? 0 : (guint32) (self->cursor.at - self->frame);
+    return TRUE;
 }
 
 /* The events so far were canonical: they move as they are. */
-static void
+static gboolean
 leave_place(Pass *self)
 {
-    guint32 *offsets = offsets_of(self->walk);
+    guint32 *offsets = self->walk->offsets;
     guint n_events = self->walk->n_events;
     guint32 first = offsets[0];
     guint32 n_bytes = offsets[n_events] - first;
 
-    begin_rewriting(self);
+    if (!begin_rewriting(self))
+        return FALSE;
     if (n_bytes > 0)
         memcpy(self->out, self->frame + first, n_bytes);
     self->out += n_bytes;
     for (guint i = 0; i <= n_events; i++)
         offsets[i] -= first;
+    return TRUE;
 }
 
-/* The length of the array is what is reserved. */
-static inline void
+static gboolean
+more_offsets(Pass *self)
+{
+    Walk *walk = self->walk;
+    guint32 *offsets = g_try_realloc(walk->offsets, walk->n_offsets * 2 * sizeof(guint32));
+
+    if (offsets == NULL)
+        return fail_for_memory(self);
+    walk->offsets = offsets;
+    walk->n_offsets *= 2;
+    return TRUE;
+}
+
+static inline gboolean
 add_event(Pass *self, guint32 end)
 {
-    GArray *offsets = self->walk->offsets;
-    guint n_events = ++self->walk->n_events;
+    Walk *walk = self->walk;
 
-    if (G_UNLIKELY(n_events >= offsets->len))
-        g_array_set_size(offsets, offsets->len * 2);
-    offsets_of(self->walk)[n_events] = end;
+    if (G_UNLIKELY(walk->n_events + 1 >= walk->n_offsets) && !more_offsets(self))
+        return FALSE;
+    walk->offsets[++walk->n_events] = end;
+    return TRUE;
 }
 
 /* ---- one event ---- */
@@ -124,9 +149,11 @@ rewrite_event(Pass *self)
 {
     EventOutcome outcome;
 
-    if (!self->out)
-        leave_place(self);
+    if (!self->out && !leave_place(self))
+        return FALSE;
     outcome = walk_event_rewrite(self->reader, &self->cursor, self->out, &self->out);
+    if (outcome == EVENT_NO_MEMORY)
+        return fail_for_memory(self);
     if (outcome == EVENT_MALFORMED)
         return FALSE;
     if (outcome == EVENT_INCOMPLETE) {
@@ -134,8 +161,7 @@ rewrite_event(Pass *self)
         self->walk->reason = "an event lacks its headers or its body";
         return TRUE;
     }
-    add_event(self, (guint32) (self->out - self->walk->rewritten->data));
-    return TRUE;
+    return add_event(self, (guint32) (self->out - self->walk->rewritten));
 }
 
 static gboolean
@@ -152,12 +178,10 @@ walk_event(Pass *self)
         memcpy(self->out, self->cursor.at, length);
         self->out += length;
         self->cursor.at += length;
-        add_event(self, (guint32) (self->out - self->walk->rewritten->data));
-        return TRUE;
+        return add_event(self, (guint32) (self->out - self->walk->rewritten));
     }
     self->cursor.at += length;
-    add_event(self, (guint32) (self->cursor.at - self->frame));
-    return TRUE;
+    return add_event(self, (guint32) (self->cursor.at - self->frame));
 }
 
 /* ---- arguments ---- */
@@ -165,8 +189,7 @@ walk_event(Pass *self)
 static gboolean
 walk_one_event(Pass *self)
 {
-    begin_events(self);
-    return walk_event(self);
+    return begin_events(self) && walk_event(self);
 }
 
 /* The canonical events that a compact list begins with, most often all of it. Returns how many. */
@@ -181,15 +204,15 @@ walk_canonical_events(Pass *self, guint32 count)
     if (self->reader != &wire_reader_compact)
         return 0;
     do {
-        if (walk->n_events + 1 >= walk->offsets->len)
-            g_array_set_size(walk->offsets, walk->offsets->len * 2);
-        room = MIN(count - n_found, walk->offsets->len - 1 - walk->n_events);
+        if (walk->n_events + 1 >= walk->n_offsets && !more_offsets(self))
+            return n_found; /* the next event finds out, too */
+        room = (guint) MIN(count - n_found, walk->n_offsets - 1 - walk->n_events);
         n = event_bytes_check_many(self->cursor.at, wire_cursor_left(&self->cursor), room,
-                                   offsets_of(walk)[walk->n_events],
-                                   offsets_of(walk) + walk->n_events + 1);
+                                   walk->offsets[walk->n_events],
+                                   walk->offsets + walk->n_events + 1);
         walk->n_events += n;
         n_found += n;
-        self->cursor.at = self->frame + offsets_of(walk)[walk->n_events];
+        self->cursor.at = self->frame + walk->offsets[walk->n_events];
     } while (n == room && n_found < count);
     return n_found;
 }
@@ -204,7 +227,8 @@ walk_list_of_events(Pass *self)
         return FALSE;
     if (count > 0 && element != WIRE_TYPE_STRUCT)
         return wire_cursor_fail(&self->cursor, "the list holds no events");
-    begin_events(self);
+    if (!begin_events(self))
+        return FALSE;
     for (guint32 i = walk_canonical_events(self, count); i < count; i++)
         if (!walk_event(self))
             return FALSE;
@@ -250,8 +274,6 @@ pass_begin(Walk *walk, const WireMessage *message, const guint8 *data, gsize len
     walk->bytes = data;
     walk->in_place = TRUE;
     walk->reason = NULL;
-    if (walk->offsets->len < 64)
-        g_array_set_size(walk->offsets, 64);
     /* Offsets are of 32 bits, Thrift's lengths of 31. No frame limit comes near. */
     if (length > G_MAXINT32)
         self.cursor.end = self.cursor.at;
@@ -261,6 +283,10 @@ pass_begin(Walk *walk, const WireMessage *message, const guint8 *data, gsize len
 static WalkVerdict
 pass_end(Pass *self, gboolean good)
 {
+    if (self->no_memory) {
+        self->walk->reason = "no memory for its events";
+        return WALK_NO_MEMORY;
+    }
     if (good && wire_cursor_left(&self->cursor) > 0)
         good = wire_cursor_fail(&self->cursor, "bytes follow the message");
     if (!good) {

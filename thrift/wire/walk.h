@@ -17,18 +17,21 @@ typedef enum {
     WALK_GOOD,
     WALK_INCOMPLETE, /* well-formed, but something required is absent or of another type */
     WALK_MALFORMED,  /* the bytes cannot be trusted any further: answer, then close */
+    WALK_NO_MEMORY,  /* for looking at the events; nothing is said about them */
 } WalkVerdict;
 
 /* Scratch that one thread uses again and again: at most as many bytes rewritten as the frame has,
  * and 8 bytes an event. For the time of one event with many headers, also a set of their keys. */
 typedef struct Walk Walk;
 struct Walk {
-    GArray *offsets; /* guint32, relative to bytes; of its entries n_events + 1 are in use */
+    guint32 *offsets; /* relative to bytes; n_events + 1 are in use */
+    gsize n_offsets;  /* that there is room for */
     guint n_events;
-    const guint8 *bytes;   /* the frame itself, or rewritten */
-    gboolean in_place;     /* bytes is the frame */
-    GByteArray *rewritten; /* its length means nothing */
-    const char *reason;    /* static; why the verdict is not WALK_GOOD */
+    const guint8 *bytes; /* the frame itself, or rewritten */
+    gboolean in_place;   /* bytes is the frame */
+    guint8 *rewritten;
+    gsize rewritten_size; /* of the memory */
+    const char *reason;   /* static; why the verdict is not WALK_GOOD */
 };
 
 void walk_init(Walk *self);

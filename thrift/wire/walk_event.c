@@ -13,6 +13,7 @@ typedef struct {
     guint8 *headers_end;
     ByteSpan body;
     gboolean has_body;
+    gboolean no_memory;
 } Rewrite;
 
 static gboolean
@@ -37,7 +38,8 @@ rewrite_headers(const WireReader *reader, WireCursor *cursor, Rewrite *self)
         at = event_bytes_put_header(at, key, value);
     }
     self->headers_end = event_bytes_keep_last_headers(self->out, at);
-    return TRUE;
+    self->no_memory = self->headers_end == NULL;
+    return !self->no_memory;
 }
 
 /* A field that comes again replaces what it brought before. */
@@ -64,7 +66,7 @@ walk_event_rewrite(const WireReader *reader, WireCursor *cursor, guint8 *out, gu
         if (!reader->read_field(cursor, &id, &type))
             return EVENT_MALFORMED;
         if (type != WIRE_TYPE_STOP && !rewrite_field(reader, cursor, id, type, &rewrite))
-            return EVENT_MALFORMED;
+            return rewrite.no_memory ? EVENT_NO_MEMORY : EVENT_MALFORMED;
     } while (type != WIRE_TYPE_STOP);
 
     if (!rewrite.headers_end || !rewrite.has_body)

@@ -9,6 +9,7 @@ typedef enum {
     EVENT_WRITTEN,
     EVENT_INCOMPLETE, /* well-formed; headers or body are missing, and nothing was written */
     EVENT_MALFORMED,  /* the cursor has the reason */
+    EVENT_NO_MEMORY,  /* for a set of its keys */
 } EventOutcome;
 
 /* Reads the event at the cursor. out has at least as many bytes as the event has from there: the

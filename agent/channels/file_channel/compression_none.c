@@ -9,8 +9,9 @@ record_compress(ByteSpan payload G_GNUC_UNUSED, gsize *ret_length G_GNUC_UNUSED)
     return NULL;
 }
 
-guint8 *
-record_expand(ByteSpan payload G_GNUC_UNUSED, gsize raw_length G_GNUC_UNUSED)
+gboolean
+record_expand(ByteSpan payload G_GNUC_UNUSED, guint8 *raw G_GNUC_UNUSED,
+              gsize raw_length G_GNUC_UNUSED)
 {
-    return NULL;
+    return FALSE;
 }

@@ -11,25 +11,20 @@ const char *const record_compression_names[] = { "none", "zstd", NULL };
 guint8 *
 record_compress(ByteSpan payload, gsize *ret_length)
 {
-    g_autofree guint8 *out = g_malloc(payload.length);
-    gsize length = ZSTD_compress(out, payload.length, payload.data, payload.length, LEVEL);
+    g_autofree guint8 *out = g_try_malloc(payload.length);
+    gsize length;
 
+    if (out == NULL)
+        return NULL;
+    length = ZSTD_compress(out, payload.length, payload.data, payload.length, LEVEL);
     if (ZSTD_isError(length) || length >= payload.length)
         return NULL;
     *ret_length = length;
-    return g_realloc(g_steal_pointer(&out), length);
+    return g_steal_pointer(&out);
 }
 
-guint8 *
-record_expand(ByteSpan payload, gsize raw_length)
+gboolean
+record_expand(ByteSpan payload, guint8 *raw, gsize raw_length)
 {
-    g_autofree guint8 *out = NULL;
-
-    /* Memory is for what the frame holds, not for what a header claims. */
-    if (ZSTD_getFrameContentSize(payload.data, payload.length) != raw_length)
-        return NULL;
-    out = g_malloc(raw_length);
-    if (ZSTD_decompress(out, raw_length, payload.data, payload.length) != raw_length)
-        return NULL;
-    return g_steal_pointer(&out);
+    return ZSTD_decompress(raw, raw_length, payload.data, payload.length) == raw_length;
 }

@@ -30,7 +30,8 @@ extern const FileOps file_ops_system;
 GQuark file_channel_error_quark(void);
 typedef enum {
     FILE_CHANNEL_ERROR_IO,
-    FILE_CHANNEL_ERROR_NO_SPACE, /* or below the reserve: may be over by itself */
+    FILE_CHANNEL_ERROR_NO_SPACE,  /* or below the reserve: may be over by itself */
+    FILE_CHANNEL_ERROR_NO_MEMORY, /* to read a large record into */
     FILE_CHANNEL_ERROR_LOCKED,
     FILE_CHANNEL_ERROR_FORMAT, /* another version; not damage */
 } FileChannelError;

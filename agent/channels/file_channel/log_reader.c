@@ -9,6 +9,8 @@
 /* Records are read together until they are this much: a lease of many tiny ones is cheap then. */
 #define GATHER_BYTES ((gsize) 128 * 1024)
 #define MAX_READ_ERRORS 10
+/* Of an event without header and body. */
+#define EVENT_MIN_BYTES 5
 
 void
 log_reader_init(LogReader *self, const SegmentDir *dir, SegmentList *segments)
@@ -32,41 +34,70 @@ log_reader_clear(LogReader *self)
     log_reader_shut(self);
 }
 
-/* The events of a record: their bytes, and where each ends. Either is kept for the caller by raw
- * and ends. FALSE if the record does not hold exactly as many canonical events as it says. */
-static gboolean
-read_events(const Record *record, GArray *ends, guint8 **ret_raw, ByteSpan *ret_events)
-{
-    guint count = record->header.count;
-    ByteSpan events = record->payload;
+/* ---- the events of one record ---- */
 
-    *ret_raw = NULL;
-    if (record->header.raw_length > G_MAXINT32 || count > record->header.raw_length)
-        return FALSE;
-    if (record->header.compression != RECORD_PLAIN) {
-        *ret_raw = record_expand(record->payload, record->header.raw_length);
-        events = byte_span(*ret_raw, record->header.raw_length);
-    }
-    g_array_set_size(ends, count + 1);
-    g_array_index(ends, guint32, 0) = 0;
-    *ret_events = events;
-    return events.data != NULL &&
-           event_bytes_check_many(events.data, events.length, count, 0,
-                                  &g_array_index(ends, guint32, 1)) == count &&
-           g_array_index(ends, guint32, count) == events.length;
+typedef enum { EVENTS_GOOD, EVENTS_BAD, EVENTS_NO_MEMORY } EventsState;
+
+/* Kept from one record to the next. */
+typedef struct {
+    guint8 *raw; /* what was expanded */
+    gsize raw_capacity;
+    guint32 *ends; /* from 0: where each event ends */
+    gsize max_ends;
+    ByteSpan events;
+} Decoder;
+
+static void
+decoder_clear(Decoder *self)
+{
+    g_free(self->raw);
+    g_free(self->ends);
 }
 
-Batch *
-log_reader_decode(const Record *record)
-{
-    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint32));
-    g_autofree guint8 *raw = NULL;
-    ByteSpan events;
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decoder, decoder_clear)
 
-    if (!read_events(record, ends, &raw, &events))
-        return NULL;
-    return batch_new_copy(events.data, (const guint32 *) (gpointer) ends->data,
-                          record->header.count);
+static gboolean
+decoder_has_room(Decoder *self, const RecordHeader *header)
+{
+    if (header->compression != RECORD_PLAIN && header->raw_length > self->raw_capacity) {
+        g_free(self->raw);
+        self->raw = g_try_malloc(header->raw_length);
+        self->raw_capacity = self->raw != NULL ? header->raw_length : 0;
+        if (self->raw == NULL)
+            return FALSE;
+    }
+    if (header->count >= self->max_ends) {
+        g_free(self->ends);
+        self->ends = g_try_new(guint32, (gsize) header->count + 1);
+        self->max_ends = self->ends != NULL ? (gsize) header->count + 1 : 0;
+        if (self->ends == NULL)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Good: it holds exactly as many canonical events as it says. */
+static EventsState
+decoder_read(Decoder *self, const Record *record)
+{
+    const RecordHeader *header = &record->header;
+
+    if (header->raw_length > G_MAXINT32 || header->count > header->raw_length / EVENT_MIN_BYTES)
+        return EVENTS_BAD;
+    if (!decoder_has_room(self, header))
+        return EVENTS_NO_MEMORY;
+    self->events = record->payload;
+    if (header->compression != RECORD_PLAIN) {
+        if (!record_expand(record->payload, self->raw, header->raw_length))
+            return EVENTS_BAD;
+        self->events = byte_span(self->raw, header->raw_length);
+    }
+    self->ends[0] = 0;
+    if (event_bytes_check_many(self->events.data, self->events.length, header->count, 0,
+                               self->ends + 1) != header->count ||
+        self->ends[header->count] != self->events.length)
+        return EVENTS_BAD;
+    return EVENTS_GOOD;
 }
 
 /* ---- where ---- */
@@ -125,7 +156,9 @@ find_record(LogReader *self, guint64 seq, Record *ret_record, GError **error)
         g_autoptr(GError) failure = NULL;
 
         result = segment_reader_next(self->reader, ret_record, &failure);
-        if (result == READ_ERROR && !log_reader_gives_up(self, seq)) {
+        if (result == READ_ERROR &&
+            (g_error_matches(failure, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_MEMORY) ||
+             !log_reader_gives_up(self, seq))) {
             g_propagate_error(error, g_steal_pointer(&failure));
             return READ_ERROR;
         }
@@ -139,39 +172,49 @@ find_record(LogReader *self, guint64 seq, Record *ret_record, GError **error)
     }
 }
 
-static LogRun *
-run_of_record(const LogReader *self, const Record *record, Batch *batch)
+/* One large record. */
+static EventsState
+read_large(const LogReader *self, const Record *record, LogRun **ret_run)
 {
-    LogRun *run = log_run_new(batch, 1);
+    g_auto(Decoder) decoder = { 0 };
+    g_autoptr(Batch) batch = NULL;
+    EventsState state = decoder_read(&decoder, record);
+    LogRun *run;
 
+    if (state != EVENTS_GOOD)
+        return state;
+    batch = batch_new_copy(decoder.events.data, decoder.ends, record->header.count);
+    if (batch == NULL)
+        return EVENTS_NO_MEMORY;
+    run = log_run_new(batch, 1);
     run->seq = record->header.seq;
     run->segment = self->info.number;
     run->time_us = record->header.time_us;
     run->spots[0].offset = record->offset;
     run->spots[1].offset = record->end;
-    return run;
+    *ret_run = run;
+    return EVENTS_GOOD;
 }
 
 /* Small records that stand one behind the other. */
 typedef struct {
     BatchBuilder *builder;
     GArray *spots; /* LogSpot */
-    GArray *ends;  /* of the events of one record */
+    Decoder decoder;
 } Gathering;
 
-static gboolean
+static EventsState
 gather_record(Gathering *self, const Record *record)
 {
     LogSpot spot = { .offset = record->offset, .first = batch_builder_n_events(self->builder) };
-    g_autofree guint8 *raw = NULL;
-    ByteSpan events;
+    EventsState state = decoder_read(&self->decoder, record);
 
-    if (!read_events(record, self->ends, &raw, &events))
-        return FALSE;
-    batch_builder_add_encoded(self->builder, events, &g_array_index(self->ends, guint32, 1),
+    if (state != EVENTS_GOOD)
+        return state;
+    batch_builder_add_encoded(self->builder, self->decoder.events, self->decoder.ends + 1,
                               record->header.count);
     g_array_append_val(self->spots, spot);
-    return TRUE;
+    return EVENTS_GOOD;
 }
 
 static LogRun *
@@ -189,42 +232,55 @@ gathered_run(const LogReader *self, Gathering *gathering, const RecordHeader *fi
     return run;
 }
 
-/* The first record and the small ones right behind it, up to end_seq. NULL if the first is bad. */
-static LogRun *
-gather(LogReader *self, const Record *first, guint64 end_seq)
+/* The first record and the small ones right behind it, up to end_seq. What is wrong with a later
+ * one is seen when it is the first. */
+static EventsState
+gather_records(LogReader *self, Gathering *gathering, const Record *first, guint64 end_seq,
+               LogRun **ret_run)
 {
-    g_autoptr(BatchBuilder) builder = batch_builder_new(GATHER_BYTES, 256);
-    g_autoptr(GArray) spots = g_array_new(FALSE, FALSE, sizeof(LogSpot));
-    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint32));
-    Gathering gathering = { .builder = builder, .spots = spots, .ends = ends };
     RecordHeader header = first->header;
     guint64 seq = header.seq;
     Record record = *first;
     guint64 end = 0;
+    EventsState state = EVENTS_GOOD;
 
     do {
         if (record.header.type != RECORD_EVENTS)
             continue;
-        if (record.header.seq != seq || record.header.raw_length > GATHER_BYTES ||
-            !gather_record(&gathering, &record))
+        if (record.header.seq != seq || record.header.raw_length > GATHER_BYTES)
+            break;
+        state = gather_record(gathering, &record);
+        if (state != EVENTS_GOOD)
             break;
         seq += record.header.count;
         end = record.end;
-    } while (seq < end_seq && batch_builder_n_bytes(builder) < GATHER_BYTES &&
+    } while (seq < end_seq && batch_builder_n_bytes(gathering->builder) < GATHER_BYTES &&
              segment_reader_next(self->reader, &record, NULL) == READ_RECORD);
-    return spots->len > 0 ? gathered_run(self, &gathering, &header, end) : NULL;
+    if (end == 0)
+        return state;
+    *ret_run = gathered_run(self, gathering, &header, end);
+    return EVENTS_GOOD;
 }
 
-/* The run that begins with the record; NULL if it is bad. */
-static LogRun *
-read_run(LogReader *self, const Record *record, guint64 end_seq)
+static EventsState
+read_small(LogReader *self, const Record *first, guint64 end_seq, LogRun **ret_run)
 {
-    g_autoptr(Batch) batch = NULL;
+    g_autoptr(BatchBuilder) builder = batch_builder_new(GATHER_BYTES, 256);
+    g_autoptr(GArray) spots = g_array_new(FALSE, FALSE, sizeof(LogSpot));
+    Gathering gathering = { .builder = builder, .spots = spots };
+    EventsState state = gather_records(self, &gathering, first, end_seq, ret_run);
 
+    decoder_clear(&gathering.decoder);
+    return state;
+}
+
+/* The run that begins with the record. */
+static EventsState
+read_run(LogReader *self, const Record *record, guint64 end_seq, LogRun **ret_run)
+{
     if (record->header.raw_length <= GATHER_BYTES)
-        return gather(self, record, end_seq);
-    batch = log_reader_decode(record);
-    return batch != NULL ? run_of_record(self, record, batch) : NULL;
+        return read_small(self, record, end_seq, ret_run);
+    return read_large(self, record, ret_run);
 }
 
 static LogReadResult
@@ -240,6 +296,7 @@ LogReadResult
 log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint64 *ret_lost,
                 guint64 *ret_damaged, GError **error)
 {
+    EventsState state;
     SegmentInfo info;
     guint64 end_seq;
     guint64 offset;
@@ -266,8 +323,13 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
     if (record.header.seq > range->first)
         return lost_until(range, record.header.seq, info.number, ret_lost, ret_damaged);
     end_seq = record.header.seq + record.header.count;
-    *ret_run = read_run(self, &record, range->end);
-    if (*ret_run == NULL)
+    state = read_run(self, &record, range->end, ret_run);
+    if (state == EVENTS_NO_MEMORY) {
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_MEMORY,
+                    "no memory for a record of %u events", record.header.count);
+        return LOG_READ_ERROR;
+    }
+    if (state == EVENTS_BAD)
         return lost_until(range, end_seq, info.number, ret_lost, ret_damaged);
     return LOG_READ_RUN;
 }

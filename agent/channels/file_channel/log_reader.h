@@ -36,6 +36,3 @@ void log_reader_clear(LogReader *self);
  * gone too. */
 LogReadResult log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run,
                               guint64 *ret_lost, guint64 *ret_damaged, GError **error);
-
-/* The batch of an events record; NULL if the payload is not what the header says. */
-Batch *log_reader_decode(const Record *record);

@@ -92,13 +92,22 @@ size_to_read(const SegmentReader *self, guint64 offset, guint64 wanted, gsize *r
     return TRUE;
 }
 
-static void
-make_room(SegmentReader *self, gsize wanted)
+static gboolean
+make_room(SegmentReader *self, gsize wanted, GError **error)
 {
+    guint8 *larger;
+
     if (wanted <= self->capacity)
-        return;
-    self->buffer = g_realloc(self->buffer, wanted);
+        return TRUE;
+    larger = g_try_realloc(self->buffer, wanted);
+    if (larger == NULL) {
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_MEMORY,
+                    "no memory for a record of %" G_GSIZE_FORMAT " bytes", wanted);
+        return FALSE;
+    }
+    self->buffer = larger;
     self->capacity = wanted;
+    return TRUE;
 }
 
 /* At least wanted bytes from offset on, fewer only where the file or the limit ends. */
@@ -126,9 +135,10 @@ fetch(SegmentReader *self, guint64 offset, guint64 wanted, ByteSpan *ret_bytes, 
     }
     if (have.length > 0)
         memmove(self->buffer, have.data, have.length);
-    make_room(self, size);
     self->buffer_offset = offset;
     self->filled = have.length;
+    if (!make_room(self, size, error))
+        return FALSE;
     got = file_read_all(self->ops, self->fd, self->buffer + have.length, size - have.length,
                         offset + have.length);
     if (got < 0) {
