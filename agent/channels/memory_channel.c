@@ -134,7 +134,7 @@ memory_channel_settle(MemoryChannel *self, GQueue *admitted)
 {
     if (admitted != NULL)
         memory_channel_admit_pending(self, admitted);
-    self->queue.stock.puts_wait = self->pending.head != NULL;
+    self->queue.stock.puts_wait = self->pending.head != NULL || self->rest.tickets.head != NULL;
     take_waiters_notify(&self->waiters, &self->queue.stock);
     metric_set(self->base.base.metrics, CHANNEL_EVENTS, self->queue.used_events);
     metric_set(self->base.base.metrics, CHANNEL_BYTES, self->queue.used_bytes);
@@ -193,22 +193,22 @@ static PutResult
 memory_channel_put_locked(MemoryChannel *self, Batch *batch, MemoryRun **run, Ticket *ticket)
 {
     gint64 came_us = *run != NULL ? (*run)->entry->put_us : 0;
+    PutResult result = PUT_PENDING;
 
     if (!self->is_open)
         return PUT_FAILED;
-    if (self->pending.head == NULL && memory_queue_admit(&self->queue, batch, run)) {
-        memory_channel_settle(self, NULL);
-        if (came_us == 0 || !memory_rest_is_due(&self->queue, came_us))
-            return PUT_DONE;
+    if (self->pending.head != NULL || !memory_queue_admit(&self->queue, batch, run)) {
+        memory_channel_keep_ticket(self, ticket, batch, clock_now_us());
+        ticket->data = g_steal_pointer(run);
+        g_queue_push_tail_link(&self->pending, &ticket->link);
+    } else if (came_us > 0 && memory_rest_is_due(&self->queue, came_us)) {
         memory_channel_keep_ticket(self, ticket, batch, came_us);
         memory_rest_begin(&self->rest, ticket, came_us);
-        return PUT_PENDING;
+    } else {
+        result = PUT_DONE;
     }
-    memory_channel_keep_ticket(self, ticket, batch, clock_now_us());
-    ticket->data = g_steal_pointer(run);
-    g_queue_push_tail_link(&self->pending, &ticket->link);
     memory_channel_settle(self, NULL);
-    return PUT_PENDING;
+    return result;
 }
 
 static PutResult
@@ -307,8 +307,8 @@ memory_channel_commit(Lease *base, guint n_events)
     memory_queue_commit(&self->queue, &lease->runs, n_events, &spent);
     if (lease->runs.head != NULL)
         base->first = ((const MemoryRun *) lease->runs.head->data)->seq;
-    memory_channel_settle(self, &completed);
     memory_rest_note_committed(&self->rest, n_bytes - base->n_bytes, &completed);
+    memory_channel_settle(self, &completed);
     g_mutex_unlock(&self->lock);
     memory_runs_free(&spent);
     memory_channel_complete(self, &completed, NULL);

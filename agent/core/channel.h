@@ -76,7 +76,7 @@ struct Lease {
 };
 
 /* Waits for an event until deadline_us (monotonic; CLOCK_NEVER). Until linger_us after the last
- * take from this channel it waits for max_events or max_bytes, or until a put finds no room; later
+ * take from this channel it waits for max_events or max_bytes, or until a put has to wait; later
  * for any event: a steady trickle wakes the consumer once per linger, the first event after silence
  * at once. A consumer that found less than that may be left to rest for 200 us of its linger even
  * if more has come. NULL at the deadline, or when *stop is set, if nothing is there. */

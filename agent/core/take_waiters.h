@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
     guint64 n_events;
     guint64 n_bytes;
-    gboolean puts_wait; /* there is no room for more, so lingering would be in vain */
+    gboolean puts_wait; /* producers wait until something is taken: lingering would be in vain */
 } TakeStock;
 
 void take_waiters_init(TakeWaiters *self);

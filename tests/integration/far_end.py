@@ -25,6 +25,8 @@ class FarEnd:
         self.path.touch()
         self.port = port
         self.process = None
+        self.read = []  # records, of the first n_read bytes of the file
+        self.n_read = 0
         self.start()
         if not start:
             self.kill()  # its port stays known, and free
@@ -57,9 +59,13 @@ class FarEnd:
     @property
     def records(self):
         """(time, headers that begin with "leat.", body) of each event, as they came."""
-        lines = self.path.read_text().splitlines(True)
-        return [(float(t), leat, body) for t, leat, body in
-                (line.rstrip("\n").split("\t") for line in lines if line.endswith("\n"))]
+        with self.path.open("rb") as file:
+            file.seek(self.n_read)
+            new = file.read()
+        new = new[:new.rfind(b"\n") + 1]
+        self.n_read += len(new)
+        self.read += [(float(t), leat, body) for t, leat, body in (line.split("\t") for line in new.decode().split("\n")[:-1])]
+        return self.read
 
     @property
     def bodies(self):
@@ -70,7 +76,7 @@ class FarEnd:
         return [when for when, _, _ in self.records]
 
     def wait_for(self, n_events):
-        wait_until(lambda: len(self.bodies) >= n_events, f"{n_events} events are at {self.path.name}")
+        wait_until(lambda: len(self.records) >= n_events, f"{n_events} events are at {self.path.name}")
 
 
 def main(host, port, path):

@@ -17,7 +17,7 @@ from tiers import Pulse, edge
 RATE = 20000  # events a second
 BATCH = 200
 WINDOW = 0.05  # seconds, as all that follows
-LATE = 0.5  # the machine aside, a pause so long has a reason
+LATE = 0.8  # the machine aside, a pause so long has a reason
 
 
 def sample(agent, seconds):
@@ -29,10 +29,10 @@ def sample(agent, seconds):
     return samples
 
 
-def pauses(samples):
-    """Seconds in which nothing was acknowledged, the longest first."""
+def pauses(samples, since=0.0):
+    """Seconds in which nothing was acknowledged, and which ended after `since`; the longest first."""
     changes = [when for (when, n), (_, n_before) in zip(samples[1:], samples) if n > n_before]
-    return sorted((later - earlier for earlier, later in zip(changes, changes[1:])), reverse=True)
+    return sorted((later - earlier for earlier, later in zip(changes, changes[1:]) if later > since), reverse=True)
 
 
 def rates(samples):
@@ -41,10 +41,13 @@ def rates(samples):
     return [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in zip(firsts, firsts[1:])]
 
 
-def tell(before, after):
+def pauses_after(before, after):
+    """The same, since the fault; tells of it."""
+    found = pauses(before + after, after[0][0])
     print(f"{statistics.median(rates(before)):.0f} events/s before; then {min(rates(after)):.0f} in the worst "
           f"{WINDOW * 1000:.0f} ms, {statistics.median(rates(after)):.0f} in the median; longest pauses "
-          f"{', '.join(f'{pause * 1000:.0f}' for pause in pauses(after)[:3])} ms, before {pauses(before)[0] * 1000:.0f} ms")
+          f"{', '.join(f'{pause * 1000:.0f}' for pause in found[:3])} ms, before {pauses(before)[0] * 1000:.0f} ms")
+    return found
 
 
 @pytest.fixture
@@ -77,8 +80,7 @@ def test_a_collector_that_is_killed_makes_no_pause_to_speak_of(pulse, collectors
     after = sample(agent, 1.0)
     agent.stop()
 
-    tell(before, after)
-    assert pauses(after)[0] < LATE + 2 * pulse.longest_gap(before[0][0]) < 5
+    assert pauses_after(before, after)[0] < LATE or pulse.missed(before[0][0])
     assert agent.wait_for_log("stopped")["events_lost"] == 0
 
 
@@ -91,8 +93,7 @@ def test_a_collector_that_is_frozen_makes_one_pause_of_the_request_timeout(pulse
     collectors[0].signal(signal.SIGCONT)
     agent.stop()
 
-    tell(before, after)
-    late = LATE + 2 * pulse.longest_gap(before[0][0])
-    assert 0.9 < pauses(after)[0] < 1.0 + late
-    assert pauses(after)[1] < late
+    first, second, *_ = pauses_after(before, after)
+    assert 0.9 < first
+    assert (first < 1.0 + LATE and second < LATE) or pulse.missed(before[0][0])
     assert agent.wait_for_log("stopped")["events_lost"] == 0

@@ -29,7 +29,7 @@ def numbers(count):
 
 
 def n_at(ends):
-    return sum(len(end.bodies) for end in ends)
+    return sum(len(end.records) for end in ends)
 
 
 def wait_for_more(ends, n_events, timeout=20.0):
@@ -52,7 +52,8 @@ def assert_whole(bodies):
 
 
 class Pulse:
-    """A small edge of its own into a far end of its own: what it misses, the machine is to blame for."""
+    """A small edge of its own into a far end of its own: when it misses beats, the machine is so busy that it cannot be told what
+    else was to blame for a pause."""
 
     def __init__(self, leat, end):
         self.end = end
@@ -60,3 +61,6 @@ class Pulse:
 
     def longest_gap(self, since):
         return longest_gap(self.end.times, since)
+
+    def missed(self, since):
+        return self.longest_gap(since) > 0.25

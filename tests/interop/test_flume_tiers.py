@@ -48,6 +48,11 @@ def thrift_sink_of_flume(collector, protocol):
             "batch-size": FLUME_BATCH_SIZE}
 
 
+def file_roll(folder):
+    return {"type": "file_roll", "sink.directory": folder, "sink.rollInterval": 0, "sink.batchSize": 1000,
+            "sink.serializer": "AVRO_EVENT"}
+
+
 def n_delivered(agent):
     return agent.metric("leat_sink_events_delivered_total")
 
@@ -61,8 +66,7 @@ def events_folder(tmp_path):
 
 @both_protocols
 def test_every_event_of_leats_sink_arrives_in_flume_once_and_as_it_was(leat, flume, start_sender, events_folder, protocol):
-    next_tier = flume(protocol, MEMORY, {"type": "file_roll", "sink.directory": events_folder, "sink.rollInterval": 0,
-                                         "sink.batchSize": 1000, "sink.serializer": "AVRO_EVENT"})
+    next_tier = flume(protocol, MEMORY, file_roll(events_folder))
     edge = leat(edge_config(next_tier.port, protocol))
 
     finish_sender(start_sender(edge.port("apps"), protocol, N_EACH))
@@ -122,3 +126,25 @@ def has_all(collector, folder):
     if n_delivered(collector) < N_EVENTS:
         return False
     return len({key_of(headers) for headers, _ in read_json_events(folder)}) >= N_EVENTS
+
+
+def test_a_flume_that_is_back_gets_its_share_again(leat, flume, tmp_path):
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    tiers = [flume("compact", MEMORY, file_roll(folder)) for folder in folders]
+    config = edge_config(tiers[0].port, "compact")
+    config["sources"] = {"numbers": {"type": "sequence", "rate": 1000, "batch-size": 100, "channels": ["buffer"]}}
+    config["sinks"]["next"].update({"hosts": [f"127.0.0.1:{each.port}" for each in tiers], "client": "load-balance",
+                                    "batch-size": 100, "max-host-backoff": "1s"})
+    edge = leat(config)
+    peer = config["sinks"]["next"]["hosts"][0]
+
+    wait_until(lambda: all(count_avro_events(folder) for folder in folders), "both have a share", TIMEOUT)
+    tiers[0].kill()
+    edge.wait_for_log("trouble at the destination", peer=peer)
+    tiers[0].start()
+    edge.wait_for_log("recovered", TIMEOUT, peer=peer)
+    n_before = count_avro_events(folders[0])
+
+    wait_until(lambda: count_avro_events(folders[0]) > n_before + 1000, "it has a share again", TIMEOUT)

@@ -50,6 +50,7 @@ unit_tests = \
 	%D%/test_no_memory \
 	%D%/test_option \
 	%D%/test_option_problems \
+	%D%/test_peer_socket \
 	%D%/test_poison \
 	%D%/test_poison_outage \
 	%D%/test_problems \
@@ -334,6 +335,10 @@ tests_unit_test_resolver_LDADD = $(BASE_LIBS)
 tests_unit_test_batch_cutter_SOURCES = \
 	%D%/test_batch_cutter.c tests/support/events.c tests/support/events.h
 tests_unit_test_batch_cutter_LDADD = $(CLIENT_LIBS)
+tests_unit_test_peer_socket_SOURCES = \
+	%D%/test_peer_socket.c tests/support/events.c tests/support/events.h
+tests_unit_test_peer_socket_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sendmsg
+tests_unit_test_peer_socket_LDADD = $(WIRE_LIBS)
 tests_unit_test_connection_pool_SOURCES = %D%/test_connection_pool.c
 tests_unit_test_connection_pool_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_hosts_SOURCES = $(test_rpc) %D%/test_rpc_hosts.c
@@ -342,13 +347,15 @@ tests_unit_test_rpc_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_probe_SOURCES = \
 	$(test_rpc) %D%/test_rpc_probe.c tests/support/deaf_peer.c tests/support/deaf_peer.h
 tests_unit_test_rpc_probe_LDADD = $(CLIENT_LIBS)
-tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) %D%/test_rpc_set_hosts.c
+test_rpc_turmoil = tests/support/rpc_turmoil.c tests/support/rpc_turmoil.h
+tests_unit_test_rpc_set_hosts_SOURCES = $(test_rpc) $(test_rpc_turmoil) %D%/test_rpc_set_hosts.c
 tests_unit_test_rpc_set_hosts_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_settings_SOURCES = %D%/test_rpc_settings.c
 tests_unit_test_rpc_settings_LDADD = $(AGENT_LIBS)
 tests_unit_test_rpc_stream_SOURCES = $(test_rpc) %D%/test_rpc_stream.c
 tests_unit_test_rpc_stream_LDADD = $(CLIENT_LIBS)
 tests_unit_test_rpc_threads_SOURCES = \
-	$(test_rpc) %D%/test_rpc_threads.c tests/support/deaf_peer.c tests/support/deaf_peer.h
+	$(test_rpc) $(test_rpc_turmoil) %D%/test_rpc_threads.c tests/support/deaf_peer.c \
+	tests/support/deaf_peer.h
 tests_unit_test_rpc_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_threads_LDADD = $(CLIENT_LIBS)

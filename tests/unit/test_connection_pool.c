@@ -251,6 +251,22 @@ test_close_closes_the_idle_and_what_comes_back(Fixture *self, gconstpointer n G_
     g_assert_false(connection_pool_give(self->pool, taken));
 }
 
+static void
+test_a_retired_pool_sends_everyone_away(Fixture *self, gconstpointer n G_GNUC_UNUSED)
+{
+    PooledConnection *taken = take(self);
+    Waiter *waiter = waiter_new(self, 0);
+    PooledConnection *unused;
+
+    g_assert_true(connection_pool_is_in_use(self->pool));
+    g_assert_cmpuint(connection_pool_retire(self->pool), ==, 0);
+
+    g_assert_cmpint(waiter_finish(waiter, &unused), ==, POOL_STOPPED);
+    g_assert_cmpint(connection_pool_take(self->pool, 0, 0, &unused), ==, POOL_STOPPED);
+    g_assert_false(connection_pool_give(self->pool, taken));
+    g_assert_false(connection_pool_is_in_use(self->pool));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -275,5 +291,6 @@ main(int argc, char **argv)
     ADD("close-ends-waits-for-good", 1, test_close_ends_waits_for_good);
     ADD("close-closes-the-idle-and-what-comes-back", 2,
         test_close_closes_the_idle_and_what_comes_back);
+    ADD("a-retired-pool-sends-everyone-away", 1, test_a_retired_pool_sends_everyone_away);
     return g_test_run();
 }

@@ -192,6 +192,40 @@ test_a_put_that_rests_ends_well_when_the_channel_closes(void)
     g_assert_no_error(ticket.ticket.error);
 }
 
+static gpointer
+put_nine_mib(gpointer channel)
+{
+    static CountedTicket ticket;
+
+    g_assert_cmpint(put(channel, &ticket, 9 * MIB), ==, PUT_PENDING);
+    return NULL;
+}
+
+static void
+test_a_put_that_rests_ends_a_linger(void)
+{
+    TakeLimits limits = { .max_events = 10,
+                          .max_bytes = G_MAXSIZE,
+                          .linger_us = 20 * G_USEC_PER_SEC };
+    gint64 start_us = clock_now_us();
+    Channel *channel = channel_new();
+    CountedTicket small;
+    GThread *producer;
+    Lease *lease;
+
+    g_assert_cmpint(put(channel, &small, 100), ==, PUT_DONE);
+    commit_one(channel);
+    producer = g_thread_new("producer", put_nine_mib, channel);
+    lease = channel_take(channel, &limits, CLOCK_NEVER);
+
+    g_assert_cmpuint(lease->n_events, ==, 1);
+    g_assert_cmpint(clock_now_us() - start_us, <, limits.linger_us);
+    g_thread_join(producer);
+    lease_commit(lease, 1);
+    lease_rollback(lease);
+    test_part_free(&channel->base);
+}
+
 /* ---- for a source ---- */
 
 typedef struct {
@@ -290,6 +324,7 @@ main(int argc, char **argv)
     g_test_add_func("/memory-rest/small-puts-do-not-rest", test_a_small_put_does_not_rest);
     g_test_add_func("/memory-rest/ends-well-when-the-channel-closes",
                     test_a_put_that_rests_ends_well_when_the_channel_closes);
+    g_test_add_func("/memory-rest/ends-a-linger", test_a_put_that_rests_ends_a_linger);
     g_test_add_func("/memory-rest/a-source-rests-once-if-nothing-drains",
                     test_a_source_rests_once_if_nothing_drains_the_channel);
     g_test_add_func("/memory-rest/a-source-with-several-channels-does-not-rest",

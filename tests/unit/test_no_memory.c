@@ -17,7 +17,7 @@
 typedef gboolean (*Attempt)(gconstpointer what);
 
 /* Lets memory run out at the first allocation, then at the second, and so on; returns how many
- * there are. */
+ * there are. Some can be done without. */
 static guint
 fail_everywhere(Attempt attempt, gconstpointer what)
 {
@@ -28,9 +28,9 @@ fail_everywhere(Attempt attempt, gconstpointer what)
         memory_fault_set(n_allocations, G_MAXUINT);
         went_well = attempt(what);
         memory_fault_clear();
-        g_assert_true(went_well == (memory_fault_hits() == 0));
+        g_assert_true(went_well || memory_fault_hits() > 0);
         n_allocations++;
-    } while (!went_well);
+    } while (memory_fault_hits() > 0);
     return n_allocations - 1;
 }
 

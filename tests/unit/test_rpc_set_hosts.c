@@ -7,6 +7,7 @@
 #include "client/rpc_stream.h"
 #include "tests/support/events.h"
 #include "tests/support/rpc_fixture.h"
+#include "tests/support/rpc_turmoil.h"
 
 #define SOON_US (10 * G_USEC_PER_SEC)
 #define SHORT_US (200 * 1000)
@@ -300,60 +301,30 @@ test_who_waits_for_a_connection_to_a_host_that_leaves_goes_to_another(void)
     rpc_fixture_assert_stored(&self, 1, "1");
 }
 
-typedef struct {
-    RpcClient *client;
-    gint stop; /* atomic */
-    gint n_acknowledged;
-    gint n_refused;
-} Turmoil;
-
-static gpointer
-send_in_turmoil(gpointer user)
-{
-    Turmoil *self = user;
-    g_autoptr(Batch) batch = batch_of_numbers(0, 30);
-    BatchSlice slice = { .batch = batch, .count = 30 };
-
-    while (!g_atomic_int_get(&self->stop)) {
-        guint acknowledged;
-
-        if (!rpc_client_append_batch(self->client, &slice, 1, clock_deadline_us(SOON_US),
-                                     &acknowledged, NULL))
-            g_atomic_int_inc(&self->n_refused);
-        g_atomic_int_add(&self->n_acknowledged, (gint) acknowledged);
-    }
-    return NULL;
-}
-
 /* No host ever fails, so every call succeeds, and once. */
 static void
 check_turmoil(RpcClientKind kind)
 {
     g_auto(RpcFixture) self;
-    Turmoil turmoil = { 0 };
-    GThread *threads[8];
+    RpcTurmoil turmoil;
     guint n_stored = 0;
 
     fixture_init(&self, kind, 4);
     self.options.batch_size = 7;
     self.options.connections = 2;
-    turmoil.client = rpc_fixture_client(&self);
-    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        threads[i] = g_thread_new("sender", send_in_turmoil, &turmoil);
+    rpc_turmoil_begin(&turmoil, rpc_fixture_client(&self), SOON_US);
     for (guint i = 0; i < 300; i++) {
         set_hosts(&self, 1 + i * 7 % 15);
         g_usleep(1000);
     }
-    g_atomic_int_set(&turmoil.stop, TRUE);
-    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        g_thread_join(threads[i]);
+    rpc_turmoil_end(&turmoil);
     rpc_client_close(self.client);
 
     for (guint i = 0; i < self.n_servers; i++) {
         g_assert_cmpuint(rpc_server_n_stored(self.servers[i]), >, 0);
         n_stored += rpc_server_n_stored(self.servers[i]);
     }
-    g_assert_cmpint(turmoil.n_refused, ==, 0);
+    g_assert_cmpint(turmoil.n_failed, ==, 0);
     g_assert_cmpuint(n_stored, ==, (guint) turmoil.n_acknowledged);
     g_assert_cmpint(self.n_failed, ==, 0);
     g_assert_cmpint(self.n_opened, ==, self.n_closed);

@@ -9,6 +9,7 @@
 #include "tests/support/deaf_peer.h"
 #include "tests/support/events.h"
 #include "tests/support/rpc_fixture.h"
+#include "tests/support/rpc_turmoil.h"
 
 #define SOON_US (10 * G_USEC_PER_SEC)
 #define SHORT_US (200 * 1000)
@@ -314,29 +315,6 @@ test_close_ends_a_look_up_of_a_name(void)
 
 /* ---- turmoil ---- */
 
-typedef struct {
-    RpcClient *client;
-    gint stop; /* atomic */
-    gint n_acknowledged;
-} Turmoil;
-
-static gpointer
-send_in_turmoil(gpointer user)
-{
-    Turmoil *self = user;
-    g_autoptr(Batch) batch = batch_of_numbers(0, 30);
-    BatchSlice slice = { .batch = batch, .count = 30 };
-
-    while (!g_atomic_int_get(&self->stop)) {
-        guint acknowledged;
-
-        rpc_client_append_batch(self->client, &slice, 1, clock_deadline_us(SHORT_US), &acknowledged,
-                                NULL);
-        g_atomic_int_add(&self->n_acknowledged, (gint) acknowledged);
-    }
-    return NULL;
-}
-
 static void
 stir(RpcFixture *self)
 {
@@ -361,8 +339,7 @@ static void
 test_nothing_acknowledged_is_lost_in_turmoil(void)
 {
     g_auto(RpcFixture) self;
-    Turmoil turmoil = { 0 };
-    GThread *threads[8];
+    RpcTurmoil turmoil;
     guint n_stored = 0;
 
     rpc_fixture_init(&self, RPC_LOAD_BALANCE, 3);
@@ -372,14 +349,10 @@ test_nothing_acknowledged_is_lost_in_turmoil(void)
     self.options.backoff = TRUE;
     self.options.max_backoff_us = 5000;
     self.options.reset_connection_interval_us = 10 * 1000;
-    turmoil.client = rpc_fixture_client(&self);
-    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        threads[i] = g_thread_new("sender", send_in_turmoil, &turmoil);
+    rpc_turmoil_begin(&turmoil, rpc_fixture_client(&self), SHORT_US);
     stir(&self);
     rpc_client_close(self.client);
-    g_atomic_int_set(&turmoil.stop, TRUE);
-    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
-        g_thread_join(threads[i]);
+    rpc_turmoil_end(&turmoil);
 
     for (guint i = 0; i < self.n_servers; i++)
         n_stored += rpc_server_n_stored(self.servers[i]);
