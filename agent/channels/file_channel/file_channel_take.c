@@ -135,11 +135,18 @@ file_channel_take_run(FileChannel *self, FileLease *lease, const TakeLimits *lim
     return TRUE;
 }
 
-/* Events that the log should have and has not. */
+typedef struct {
+    LogReadResult result;
+    LogRun *run;      /* LOG_READ_RUN */
+    guint64 lost_end; /* LOG_READ_LOST */
+    guint64 damaged;  /* number of the segment where they should be; 0: none */
+} DiskRead;
+
+/* ---- with no lock held, but reading set ---- */
+
 static void
-file_channel_lose(FileChannel *self, LogRange *range, guint64 end, guint64 segment)
+file_channel_report_lost(FileChannel *self, guint64 n_lost, guint64 segment)
 {
-    guint64 n_lost = end - range->first;
     g_autofree char *detail = NULL;
     g_autoptr(GError) error = NULL;
 
@@ -151,37 +158,45 @@ file_channel_lose(FileChannel *self, LogRange *range, guint64 end, guint64 segme
                              error != NULL ? error->message : "");
     component_report(&self->base.base, REPORT_DAMAGED, NULL, detail);
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_LOST, n_lost);
-    self->stock.n_events -= n_lost;
-    file_channel_consume(self, range->first, end, 0);
-    range->first = end;
 }
+
+static DiskRead
+file_channel_read_disk(FileChannel *self, const LogRange *range)
+{
+    g_autoptr(GError) error = NULL;
+    DiskRead read = { 0 };
+
+    read.result =
+        log_reader_read(&self->reader, range, &read.run, &read.lost_end, &read.damaged, &error);
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_DISK_READS, 1);
+    if (read.result == LOG_READ_ERROR)
+        component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+    if (read.result == LOG_READ_LOST)
+        file_channel_report_lost(self, read.lost_end - range->first, read.damaged);
+    return read;
+}
+
+/* ---- take, with the lock held again ---- */
 
 /* Reads from the disk what the cache has not. The lock is let go meanwhile; reading is set, so that
  * nobody else takes. NULL: try again, or *ret_failed. */
 static LogRun *
 file_channel_read(FileChannel *self, LogRange *range, gboolean *ret_failed)
 {
-    g_autoptr(GError) error = NULL;
-    LogRun *run = NULL;
-    guint64 lost_end = 0;
-    guint64 segment = 0;
-    LogReadResult result;
+    DiskRead read;
 
     g_mutex_unlock(&self->lock);
-    result = log_reader_read(&self->reader, range, &run, &lost_end, &segment, &error);
+    read = file_channel_read_disk(self, range);
     g_mutex_lock(&self->lock);
-    metric_add(self->base.base.part_metrics, FILE_CHANNEL_DISK_READS, 1);
-    *ret_failed = result == LOG_READ_ERROR;
-    if (result == LOG_READ_ERROR) {
-        component_report(&self->base.base, REPORT_RESOURCES, NULL, error->message);
-        return NULL;
+    *ret_failed = read.result == LOG_READ_ERROR;
+    if (read.result == LOG_READ_RUN)
+        run_cache_add_read(&self->cache, read.run);
+    if (read.result == LOG_READ_LOST) {
+        self->stock.n_events -= read.lost_end - range->first;
+        file_channel_consume(self, range->first, read.lost_end, 0);
+        range->first = read.lost_end;
     }
-    if (result == LOG_READ_LOST) {
-        file_channel_lose(self, range, lost_end, segment);
-        return NULL;
-    }
-    run_cache_add_read(&self->cache, run);
-    return run;
+    return read.run;
 }
 
 /* Fills the lease from one range; FALSE when it is full, or the disk fails. */
@@ -259,6 +274,7 @@ file_channel_end_reading(FileChannel *self)
 {
     self->reading = FALSE;
     g_cond_broadcast(&self->read_done);
+    file_channel_admit_pending(self); /* what is lost makes room */
     file_channel_show(self);
 }
 
