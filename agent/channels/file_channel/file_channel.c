@@ -71,13 +71,24 @@ const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
                                   .kind = METRIC_GAUGE,
                                   .help = "Bytes in segment files, delivered events included." },
     [FILE_CHANNEL_LOST] = { .name = "leat_file_channel_damaged_events_total",
-                            .help = "Events that were acknowledged and are damaged or missing." },
+                            .help = "Events that were acknowledged and are damaged or missing.",
+                            .flume = "EventTakeErrorCount" },
     [FILE_CHANNEL_REFUSED] = { .name = "leat_file_channel_refused_events_total",
-                               .help = "Events refused because the disk failed or was full." },
+                               .help = "Events refused because the disk failed or was full.",
+                               .flume = "EventPutErrorCount" },
     [FILE_CHANNEL_FAILURES] = { .name = "leat_file_channel_disk_failures_total",
                                 .help = "Writes, syncs and new segments that failed." },
     [FILE_CHANNEL_DISK_READS] = { .name = "leat_file_channel_disk_reads_total",
                                   .help = "Times that a sink had to wait for the disk." },
+    [FILE_CHANNEL_UNHEALTHY] = { .name = "leat_file_channel_unhealthy",
+                                 .kind = METRIC_GAUGE,
+                                 .help = "1 while events are refused because the disk fails or is "
+                                         "full.",
+                                 .flume = "Unhealthy" },
+    [FILE_CHANNEL_CHECKPOINT_FAILURES] = { .name = "leat_file_channel_checkpoint_failures_total",
+                                           .help = "Checkpoints that could not be written; the "
+                                                   "next start takes longer.",
+                                           .flume = "CheckpointWriteErrorCount" },
 };
 
 /* ---- what puts, takes and the writer share; with the lock held ---- */

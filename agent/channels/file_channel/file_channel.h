@@ -92,6 +92,8 @@ typedef enum {
     FILE_CHANNEL_REFUSED,
     FILE_CHANNEL_FAILURES,
     FILE_CHANNEL_DISK_READS,
+    FILE_CHANNEL_UNHEALTHY,
+    FILE_CHANNEL_CHECKPOINT_FAILURES,
     N_FILE_CHANNEL_METRICS,
 } FileChannelMetric;
 extern const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1];

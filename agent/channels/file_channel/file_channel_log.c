@@ -105,8 +105,10 @@ file_channel_save_checkpoint(FileChannel *self)
     file_channel_describe(self, &checkpoint);
     self->last_checkpoint_us = clock_now_us();
     self->checkpoint_is_stale = FALSE;
-    if (checkpoint_save(self->ops, self->dir.fd, &checkpoint, &error))
+    if (checkpoint_save(self->ops, self->dir.fd, &checkpoint, &error)) {
         self->durable_low = MAX(self->durable_low, checkpoint.consumed);
-    else
-        component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+        return;
+    }
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_CHECKPOINT_FAILURES, 1);
+    component_report(&self->base.base, REPORT_DISK, NULL, error->message);
 }

@@ -210,6 +210,7 @@ writer_end_trouble(FileChannel *self)
 
     g_mutex_lock(&self->lock);
     self->trouble = NULL;
+    metric_set(self->base.base.part_metrics, FILE_CHANNEL_UNHEALTHY, 0);
     g_clear_pointer(&self->trouble_detail, g_free);
     file_channel_admit_pending(self);
     file_channel_show(self);
@@ -227,6 +228,7 @@ writer_begin_trouble(FileChannel *self, Group *group, const GError *error)
 
     g_mutex_lock(&self->lock);
     self->trouble = is_full ? trouble_space : trouble_disk;
+    metric_set(self->base.base.part_metrics, FILE_CHANNEL_UNHEALTHY, 1);
     g_free(self->trouble_detail);
     self->trouble_detail = g_strdup(error->message);
     self->retry_us = clock_now_us() + backoff_next_delay_us(&self->retry);
