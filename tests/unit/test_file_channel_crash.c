@@ -67,11 +67,22 @@ test_a_killed_process_loses_nothing_without_a_sync(void)
 }
 
 static void
+test_a_killed_process_loses_nothing_between_two_syncs(void)
+{
+    run_with_crashes(3, CRASH_KILL, 200, OPTIONS "sync: interval\nsync-interval: 5ms\n");
+}
+
+/* Runs that once lost something. */
+static const guint kept_seeds[] = { 12 };
+
+static void
 test_a_power_cut_loses_nothing(void)
 {
-    guint n_seeds = g_test_slow() ? 100 : 4;
+    guint n_seeds = g_test_slow() ? 100 : 3;
 
-    for (guint seed = 10; seed < 10 + n_seeds; seed++)
+    for (guint i = 0; i < G_N_ELEMENTS(kept_seeds); i++)
+        run_with_crashes(kept_seeds[i], CRASH_POWER, 200, OPTIONS);
+    for (guint seed = 100; seed < 100 + n_seeds; seed++)
         run_with_crashes(seed, CRASH_POWER, 200, OPTIONS);
 }
 
@@ -117,6 +128,8 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/crash/kill", test_a_killed_process_loses_nothing);
     g_test_add_func("/file-channel/crash/kill-unsynced",
                     test_a_killed_process_loses_nothing_without_a_sync);
+    g_test_add_func("/file-channel/crash/kill-interval",
+                    test_a_killed_process_loses_nothing_between_two_syncs);
     g_test_add_func("/file-channel/crash/power", test_a_power_cut_loses_nothing);
     g_test_add_func("/file-channel/crash/failures", test_whatever_call_fails_nothing_is_lost);
     return g_test_run();
