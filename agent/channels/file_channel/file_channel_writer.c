@@ -206,8 +206,6 @@ writer_write(FileChannel *self, const Group *group, GError **error)
 static void
 writer_end_trouble(FileChannel *self)
 {
-    g_autofree char *detail = NULL;
-
     g_mutex_lock(&self->lock);
     self->trouble = NULL;
     metric_set(self->base.base.part_metrics, FILE_CHANNEL_UNHEALTHY, 0);
