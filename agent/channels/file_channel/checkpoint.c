@@ -8,8 +8,9 @@
 #include "agent/channels/file_channel/little_endian.h"
 #include "agent/channels/file_channel/record.h"
 
-#define MAGIC "LEATCKP\n"
 #define HEAD_SIZE 88
+
+static const guint8 magic[8] = { 'L', 'E', 'A', 'T', 'C', 'K', 'P', '\n' };
 /* Far more ranges than sinks could leave open. */
 #define MAX_SIZE ((gsize) 16 << 20)
 
@@ -38,7 +39,7 @@ to_bytes(const Checkpoint *self)
     g_byte_array_set_size(bytes, HEAD_SIZE + n_ranges * RECORD_RANGE_SIZE);
     out = bytes->data;
     memset(out, 0, HEAD_SIZE);
-    memcpy(out, MAGIC, 8);
+    memcpy(out, magic, sizeof(magic));
     put_u32(out + 8, CHECKPOINT_VERSION);
     put_u64(out + 16, self->channel);
     put_u64(out + 24, self->consumed);
@@ -65,7 +66,7 @@ check_bytes(guint8 *data, gsize length)
 {
     guint32 crc;
 
-    if (length < HEAD_SIZE || memcmp(data, MAGIC, 8) != 0)
+    if (length < HEAD_SIZE || memcmp(data, magic, sizeof(magic)) != 0)
         return "it is not a checkpoint";
     if (get_u32(data + 8) != CHECKPOINT_VERSION)
         return "it is of another version";

@@ -158,7 +158,6 @@ gboolean
 file_channel_put_cancel(Channel *channel, Ticket *ticket)
 {
     FileChannel *self = file_channel_of(channel);
-    g_autoptr(LogPut) put = NULL;
     gboolean waited;
 
     g_mutex_lock(&self->lock);
@@ -166,12 +165,13 @@ file_channel_put_cancel(Channel *channel, Ticket *ticket)
     if (waited) {
         g_queue_unlink(&self->pending, &ticket->link);
         ticket->channel = NULL;
-        put = g_steal_pointer(&ticket->data);
         file_channel_admit_pending(self); /* it may have been in the way of smaller ones */
         file_channel_show(self);
     }
     g_mutex_unlock(&self->lock);
-    if (waited)
+    if (waited) {
+        log_put_free(g_steal_pointer(&ticket->data));
         g_clear_pointer(&ticket->batch, batch_unref);
+    }
     return waited;
 }

@@ -5,15 +5,16 @@
 #include "agent/channels/file_channel/little_endian.h"
 #include "agent/channels/file_channel/seq_set.h"
 
-#define MAGIC "LEATSEG\n"
 #define HEAD_USED 96
 #define NAME_DIGITS 16
+
+static const guint8 magic[8] = { 'L', 'E', 'A', 'T', 'S', 'E', 'G', '\n' };
 
 void
 segment_head_write(const SegmentHead *self, guint8 out[SEGMENT_HEAD_SIZE])
 {
     memset(out, 0, SEGMENT_HEAD_SIZE);
-    memcpy(out, MAGIC, 8);
+    memcpy(out, magic, sizeof(magic));
     put_u32(out + 8, self->version);
     put_u32(out + 16, SEGMENT_HEAD_SIZE);
     put_u32(out + 20, self->salt);
@@ -44,7 +45,7 @@ read_copy(const guint8 *data, SegmentHead *ret_head)
     guint8 copy[HEAD_USED];
     guint32 crc = get_u32(data + 12);
 
-    if (memcmp(data, MAGIC, 8) != 0)
+    if (memcmp(data, magic, sizeof(magic)) != 0)
         return SEGMENT_HEAD_BAD;
     memcpy(copy, data, HEAD_USED);
     put_u32(copy + 12, 0);
@@ -82,8 +83,8 @@ segment_head_read(ByteSpan data, SegmentHead *ret_head)
     if (state == SEGMENT_HEAD_BAD && data.length >= SEGMENT_HEAD_COPY + HEAD_USED)
         state = read_copy(data.data + SEGMENT_HEAD_COPY, ret_head);
     if (state != SEGMENT_HEAD_VERSION && data.length < SEGMENT_HEAD_SIZE)
-        return memcmp(data.data, MAGIC, MIN(data.length, 8)) == 0 ? SEGMENT_HEAD_EMPTY
-                                                                  : SEGMENT_HEAD_BAD;
+        return memcmp(data.data, magic, MIN(data.length, sizeof(magic))) == 0 ? SEGMENT_HEAD_EMPTY
+                                                                              : SEGMENT_HEAD_BAD;
     return state;
 }
 
