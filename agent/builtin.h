@@ -29,7 +29,8 @@
 
 #define BUILTIN_CHANNELS(X) \
     X(file_channel)         \
-    X(memory_channel)
+    X(memory_channel)       \
+    X(spillable_channel)
 
 #define BUILTIN_SINKS(X) \
     X(file_sink)         \

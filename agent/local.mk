@@ -30,6 +30,9 @@ libagent_a_SOURCES = \
 	%D%/channels/file_channel/file_channel_log.c \
 	%D%/channels/file_channel/file_channel_log.h \
 	%D%/channels/file_channel/file_channel_put.c \
+	%D%/channels/file_channel/file_channel_rows.h \
+	%D%/channels/file_channel/file_channel_spill.c \
+	%D%/channels/file_channel/file_channel_spill.h \
 	%D%/channels/file_channel/file_channel_take.c \
 	%D%/channels/file_channel/file_channel_writer.c \
 	%D%/channels/file_channel/file_ops.c \
@@ -61,6 +64,7 @@ libagent_a_SOURCES = \
 	%D%/channels/file_channel/segment_reader.h \
 	%D%/channels/file_channel/seq_set.c \
 	%D%/channels/file_channel/seq_set.h \
+	%D%/channels/file_channel/spillable_channel.c \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \

@@ -6,7 +6,8 @@ EXTRA_DIST += \
 	%D%/quickstart.sh \
 	%D%/quickstart.yaml \
 	%D%/routing.yaml \
-	%D%/sequence.yaml
+	%D%/sequence.yaml \
+	%D%/spilling.yaml
 
 # The main job on an example that a person can watch; ends by itself.
 .PHONY: run

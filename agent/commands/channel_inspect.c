@@ -107,6 +107,8 @@ print_checkpoint(const ChannelFolder *folder)
 
     if (!folder->has_checkpoint)
         printf("%-12s%s\n", "checkpoint", "none; a start reads the whole log");
+    else if (checkpoint->end.segment == 0)
+        printf("%-12s%s\n", "checkpoint", "of an empty log; a start reads the whole log");
     else
         printf("%-12severything before event %" G_GUINT64_FORMAT
                " is consumed; a start reads from %s:%" G_GUINT64_FORMAT "\n",

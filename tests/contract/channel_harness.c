@@ -15,6 +15,15 @@ const ChannelVariant channel_variants[] = {
       .type = "file",
       .options = "reserve: 0\nsync: never\ncache: 0\nsegment-size: 64KiB\n",
       .is_on_disk = TRUE },
+    { .name = "spillable",
+      .type = "spillable",
+      .options = "reserve: 0\nsegment-size: 1MiB\n",
+      .is_on_disk = TRUE },
+    { .name = "spillable-little",
+      .type = "spillable",
+      .options = "reserve: 0\nsync: never\ncache: 0\nsegment-size: 64KiB\nmemory-capacity: 8\n",
+      .is_on_disk = TRUE,
+      .may_wait = TRUE },
     { 0 },
 };
 

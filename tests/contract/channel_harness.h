@@ -14,6 +14,7 @@ typedef struct {
     const char *type;
     const char *options; /* whole lines of YAML, beside those that a test asks for */
     gboolean is_on_disk; /* gets a directory, temporary */
+    gboolean may_wait;   /* a put may have to wait for the disk where there is room */
 } ChannelVariant;
 
 extern const ChannelVariant channel_variants[]; /* ended by a NULL name */

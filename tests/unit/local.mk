@@ -76,6 +76,7 @@ unit_tests = \
 	%D%/test_sink_pipeline \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
+	%D%/test_spillable_channel \
 	%D%/test_source_put \
 	%D%/test_take_waiters \
 	%D%/test_thrift_sink \
@@ -359,3 +360,12 @@ tests_unit_test_rpc_threads_SOURCES = \
 	tests/support/deaf_peer.h
 tests_unit_test_rpc_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_test_rpc_threads_LDADD = $(CLIENT_LIBS)
+tests_unit_test_spillable_channel_SOURCES = \
+	$(test_events) \
+	$(test_part) \
+	%D%/test_spillable_channel.c \
+	tests/contract/channel_harness.c \
+	tests/contract/channel_harness.h \
+	tests/support/folder.c \
+	tests/support/folder.h
+tests_unit_test_spillable_channel_LDADD = $(AGENT_LIBS)

@@ -1,59 +1,16 @@
 /* file_channel.c - events in files: what was acknowledged is there whatever happens. */
 #include "agent/channels/file_channel/file_channel.h"
 
-#include "agent/channels/file_channel/compression.h"
+#include "agent/channels/file_channel/file_channel_rows.h"
 #include "agent/channels/file_channel/recovery.h"
 #include "base/clock.h"
 
 #define RETRY_FIRST_US ((gint64) 100 * 1000)
 #define RETRY_MAX_US ((gint64) 5 * G_USEC_PER_SEC)
 
-static const char *const sync_names[] = { "always", "interval", "never", NULL };
+const char *const file_channel_sync_names[] = { "always", "interval", "never", NULL };
 
-const OptionSpec file_channel_options[] = {
-    { .name = "directory",
-      OPTION_AT(PATH, FileChannel, options.directory),
-      .required = TRUE,
-      .example = "/var/lib/leat/events",
-      .help = "Where the events are; no other channel may use it. Made if it is not there." },
-    { .name = "byte-capacity",
-      OPTION_AT(SIZE, FileChannel, base.byte_capacity),
-      .fallback = "10GiB",
-      .min = 4096,
-      .help = "Bytes that the events may take on the disk at the most. The files may take a "
-              "quarter and three segments more, for what is delivered but not yet removed." },
-    { .name = "segment-size",
-      OPTION_AT(SIZE, FileChannel, options.segment_size),
-      .fallback = "128MiB",
-      .min = SEGMENT_MIN_SIZE,
-      .max = SEGMENT_MAX_SIZE / 2,
-      .help = "Size of one file; it is removed when every event in it has been delivered." },
-    { .name = "reserve",
-      OPTION_AT(SIZE, FileChannel, options.reserve),
-      .fallback = "512MiB",
-      .help = "Free space on the disk below which puts are refused; takes go on. 0 is none." },
-    { .name = "sync",
-      OPTION_AT(CHOICE, FileChannel, options.sync),
-      .choices = sync_names,
-      .fallback = "always",
-      .help = "When events are forced to the disk: always is before they are acknowledged, and "
-              "survives a power cut; interval and never survive a crash of the process only." },
-    { .name = "sync-interval",
-      OPTION_AT(DURATION, FileChannel, options.sync_interval_us),
-      .fallback = "1s",
-      .min = 1000,
-      .help = "How often events are forced to the disk with sync: interval." },
-    { .name = "compression",
-      OPTION_AT(CHOICE, FileChannel, options.compression),
-      .choices = record_compression_names,
-      .fallback = "none",
-      .help = "How each put is compressed in the files." },
-    { .name = "cache",
-      OPTION_AT(SIZE, FileChannel, options.cache_bytes),
-      .fallback = "64MiB",
-      .help = "Memory for the latest events, so that a sink that keeps up never reads the disk." },
-    { 0 },
-};
+static const OptionSpec file_channel_options[] = { FILE_CHANNEL_ROWS, { 0 } };
 
 const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
     [FILE_CHANNEL_SYNCS] = { .name = "leat_file_channel_syncs_total",
@@ -89,6 +46,11 @@ const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
                                            .help = "Checkpoints that could not be written; the "
                                                    "next start takes longer.",
                                            .flume = "CheckpointWriteErrorCount" },
+    [FILE_CHANNEL_MEMORY] = { .name = "leat_file_channel_memory_events",
+                              .kind = METRIC_GAUGE,
+                              .help =
+                                  "Events that are in memory only, which a crash would lose; of "
+                                  "the spillable type." },
 };
 
 /* ---- what puts, takes and the writer share; with the lock held ---- */
@@ -96,18 +58,23 @@ const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
 void
 file_channel_consume(FileChannel *self, guint64 first, guint64 end, guint64 bytes)
 {
-    consumption_commit(&self->consumption, (SeqRange){ first, end, bytes });
+    gboolean is_in_log = self->consumption.low < self->log_end_seq;
+
+    /* The log is not told of bytes that it never had. */
+    consumption_commit(&self->consumption,
+                       (SeqRange){ first, end, first < self->log_end_seq ? bytes : 0 });
     self->stored_events -= end - first;
     self->stored_bytes -= MIN(bytes, self->stored_bytes);
     if (self->stored_events == 0)
         self->stored_bytes = 0; /* what is lost was charged, and nobody knows how much */
-    if (self->unlogged_since_us == CLOCK_NEVER) {
+    /* An empty log need not hear of events that it never had, before it gets later ones. */
+    if (self->unlogged_since_us == CLOCK_NEVER && is_in_log) {
         self->unlogged_since_us = clock_now_us();
         g_cond_signal(&self->work);
     }
 }
 
-static void
+void
 file_channel_wake(Channel *channel)
 {
     FileChannel *self = file_channel_of(channel);
@@ -118,7 +85,7 @@ file_channel_wake(Channel *channel)
     g_mutex_unlock(&self->lock);
 }
 
-static guint64
+guint64
 file_channel_n_events(Channel *channel)
 {
     FileChannel *self = file_channel_of(channel);
@@ -127,7 +94,7 @@ file_channel_n_events(Channel *channel)
     return self->stored_events + self->reserved_events;
 }
 
-static const char *
+const char *
 file_channel_trouble(Channel *channel)
 {
     FileChannel *self = file_channel_of(channel);
@@ -167,7 +134,8 @@ file_channel_adopt(FileChannel *self, RecoveredLog *log)
     self->unlogged_since_us =
         seq_set_n_ranges(&log->consumption.unlogged) > 0 ? clock_now_us() : CLOCK_NEVER;
     self->writer.channel = log->channel;
-    self->writer.next_seq = log->next_seq;
+    self->writer.next_seq = self->next_seq = log->next_seq;
+    self->log_end_seq = file_channel_is_spillable(self) ? log->next_seq : G_MAXUINT64;
     self->writer.last_number = log->last_number;
     log_ranges_init(&log->available);
     consumption_init(&log->consumption);
@@ -200,6 +168,7 @@ file_channel_init(FileChannel *self)
     take_waiters_init(&self->waiters);
     segment_list_init(&self->segments);
     run_cache_init(&self->cache, self->options.cache_bytes);
+    run_cache_init(&self->memory, G_MAXUINT64);
     log_reader_init(&self->reader, &self->dir, &self->segments);
     log_writer_init(&self->writer, &self->dir, &self->segments);
     backoff_init(&self->retry, RETRY_FIRST_US, RETRY_MAX_US);
@@ -214,7 +183,7 @@ file_channel_clear(FileChannel *self)
     segment_dir_close(&self->dir);
 }
 
-static gboolean
+gboolean
 file_channel_open(Component *component, GError **error)
 {
     FileChannel *self = (FileChannel *) component;
@@ -258,7 +227,7 @@ file_channel_fail_pending(FileChannel *self)
     }
 }
 
-static void
+void
 file_channel_close(Component *component)
 {
     FileChannel *self = (FileChannel *) component;
@@ -277,7 +246,7 @@ file_channel_close(Component *component)
     file_channel_clear(self);
 }
 
-static void
+void
 file_channel_finalize(Component *component)
 {
     FileChannel *self = (FileChannel *) component;
@@ -287,6 +256,7 @@ file_channel_finalize(Component *component)
     log_ranges_clear(&self->available);
     consumption_clear(&self->consumption);
     run_cache_clear(&self->cache);
+    run_cache_clear(&self->memory);
     segment_list_clear(&self->segments);
     g_free(self->trouble_detail);
     g_cond_clear(&self->work);
@@ -295,23 +265,8 @@ file_channel_finalize(Component *component)
 }
 
 const ChannelType file_channel = {
-    .base = {
-        .name = "file",
-        .summary = "Holds events in files: what was acknowledged survives crashes and power cuts.",
-        .instance_size = sizeof(FileChannel),
-        .options = file_channel_options,
-        .metrics = file_channel_metrics,
-        .open = file_channel_open,
-        .close = file_channel_close,
-        .finalize = file_channel_finalize,
-    },
-    .durable = TRUE,
-    .put = file_channel_put,
-    .put_cancel = file_channel_put_cancel,
-    .take = file_channel_take,
-    .commit = file_channel_commit,
-    .rollback = file_channel_rollback,
-    .wake = file_channel_wake,
-    .n_events = file_channel_n_events,
-    .trouble = file_channel_trouble,
+    FILE_CHANNEL_OPERATIONS,
+    .base.name = "file",
+    .base.summary = "Holds events in files: what was acknowledged survives crashes and power cuts.",
+    .base.options = file_channel_options,
 };

@@ -23,6 +23,8 @@ typedef struct {
     gint64 sync_interval_us;
     guint compression; /* RecordCompression */
     guint64 cache_bytes;
+    guint64 memory_capacity; /* of the spillable type; 0: what is acknowledged was written */
+    guint64 memory_bytes;
 } FileChannelOptions;
 
 typedef struct {
@@ -70,6 +72,10 @@ typedef struct {
     TakeStock stock; /* of available */
     TakeWaiters waiters;
     RunCache cache;
+    RunCache memory;     /* events that are not written, newer than all that are */
+    guint64 next_seq;    /* of the next event that goes into memory */
+    guint64 log_end_seq; /* the log has no event from here on */
+    GQueue answered;     /* tickets that memory took after a wait, for the writer to answer */
     Consumption consumption;
     gint64 unlogged_since_us; /* since when the log has not been told of some; CLOCK_NEVER */
 } FileChannel;
@@ -80,7 +86,11 @@ file_channel_of(Channel *channel)
     return (FileChannel *) channel;
 }
 
-extern const OptionSpec file_channel_options[];
+static inline gboolean
+file_channel_is_spillable(const FileChannel *self)
+{
+    return self->options.memory_capacity > 0;
+}
 
 typedef enum {
     FILE_CHANNEL_SYNCS,
@@ -94,11 +104,16 @@ typedef enum {
     FILE_CHANNEL_DISK_READS,
     FILE_CHANNEL_UNHEALTHY,
     FILE_CHANNEL_CHECKPOINT_FAILURES,
+    FILE_CHANNEL_MEMORY,
     N_FILE_CHANNEL_METRICS,
 } FileChannelMetric;
 extern const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1];
 
 /* ---- with the lock held ---- */
+
+/* A group that is written at once is no larger, so that consumers do not wait for all of it. */
+#define GROUP_BYTES ((guint64) 32 << 20)
+#define GROUP_PUTS 4096
 
 /* What segments take has changed. */
 void file_channel_measure(FileChannel *self);
@@ -108,7 +123,14 @@ void file_channel_show(FileChannel *self); /* gauges, and consumers that wait */
 /* Events of the log are done with: delivered, or lost. bytes is what they are charged. */
 void file_channel_consume(FileChannel *self, guint64 first, guint64 end, guint64 bytes);
 
-/* ---- operations of the type ---- */
+/* ---- operations of both types ---- */
+
+gboolean file_channel_open(Component *component, GError **error);
+void file_channel_close(Component *component);
+void file_channel_finalize(Component *component);
+void file_channel_wake(Channel *channel);
+guint64 file_channel_n_events(Channel *channel);
+const char *file_channel_trouble(Channel *channel);
 
 PutResult file_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error);
 gboolean file_channel_put_cancel(Channel *channel, Ticket *ticket);

@@ -91,7 +91,7 @@ file_channel_describe(FileChannel *self, Checkpoint *checkpoint)
         checkpoint->from = range->from;
     checkpoint->end = (LogPosition){ last.number, last.end };
     checkpoint->next_seq = self->writer.next_seq;
-    checkpoint->n_bytes = self->stored_bytes;
+    checkpoint->n_bytes = self->stored_bytes - MIN(self->stored_bytes, self->memory.n_bytes);
     seq_set_add_all(&checkpoint->above, &self->consumption.above);
 }
 

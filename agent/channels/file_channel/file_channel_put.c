@@ -1,5 +1,6 @@
 /* file_channel_put.c - puts: room is reserved, then they are the writer's. */
 #include "agent/channels/file_channel/file_channel.h"
+#include "agent/channels/file_channel/file_channel_spill.h"
 #include "base/clock.h"
 #include "base/quantity.h"
 
@@ -24,7 +25,7 @@ file_channel_has_disk(const FileChannel *self)
 static gboolean
 file_channel_has_room(const FileChannel *self, const LogPut *put)
 {
-    return file_channel_has_disk(self) &&
+    return file_channel_has_disk(self) && file_channel_memory_has_room(self, put->run->batch) &&
            self->stored_events + self->reserved_events + put->header.count <= self->base.capacity &&
            self->stored_bytes + self->reserved_bytes + put_charge(put) <= self->base.byte_capacity;
 }
@@ -35,6 +36,15 @@ file_channel_admit(FileChannel *self, LogPut *put)
 {
     Ticket *ticket = put->owner;
 
+    if (file_channel_is_spillable(self)) {
+        ticket->channel = NULL;
+        ticket->data = NULL;
+        file_channel_remember(self, put->run);
+        log_put_free(put);
+        g_queue_push_tail_link(&self->answered, &ticket->link);
+        g_cond_signal(&self->work);
+        return;
+    }
     self->reserved_events += put->header.count;
     self->reserved_bytes += put_charge(put);
     ticket->channel = NULL;
@@ -47,7 +57,8 @@ file_channel_admit(FileChannel *self, LogPut *put)
 void
 file_channel_admit_pending(FileChannel *self)
 {
-    while (self->pending.head != NULL && self->trouble == NULL) {
+    while (self->pending.head != NULL &&
+           (self->trouble == NULL || file_channel_is_spillable(self))) {
         Ticket *ticket = self->pending.head->data;
 
         if (!file_channel_has_room(self, ticket->data))
@@ -75,10 +86,11 @@ file_channel_show(FileChannel *self)
     take_waiters_notify(&self->waiters, &self->stock);
     metric_set(metrics, CHANNEL_EVENTS, self->stored_events + self->reserved_events);
     metric_set(metrics, CHANNEL_BYTES, self->stored_bytes + self->reserved_bytes);
+    metric_set(self->base.base.part_metrics, FILE_CHANNEL_MEMORY, self->memory.n_events);
 }
 
-/* FALSE and an error: the put is refused at once. */
-static gboolean
+/* PUT_PENDING: the put is the channel's, otherwise the caller's. */
+static PutResult
 file_channel_queue_put(FileChannel *self, LogPut *put, GError **error)
 {
     Ticket *ticket = put->owner;
@@ -86,13 +98,19 @@ file_channel_queue_put(FileChannel *self, LogPut *put, GError **error)
     if (!self->is_open) {
         g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_CLOSED, "channel '%s' is closed",
                     self->base.base.name);
-        return FALSE;
+        return PUT_FAILED;
+    }
+    if (file_channel_is_spillable(self) && self->pending.head == NULL &&
+        file_channel_has_room(self, put)) {
+        file_channel_remember(self, put->run);
+        file_channel_show(self);
+        return PUT_DONE;
     }
     if (self->trouble != NULL) {
         g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_IO, "channel '%s': %s: %s",
                     self->base.base.name, self->trouble, self->trouble_detail);
         metric_add(self->base.base.part_metrics, FILE_CHANNEL_REFUSED, put->header.count);
-        return FALSE;
+        return PUT_FAILED;
     }
     ticket->channel = &self->base;
     ticket->put_us = clock_now_us();
@@ -103,8 +121,10 @@ file_channel_queue_put(FileChannel *self, LogPut *put, GError **error)
         file_channel_admit(self, put);
     else
         g_queue_push_tail_link(&self->pending, &ticket->link);
+    if (file_channel_should_spill(self))
+        g_cond_signal(&self->work);
     file_channel_show(self);
-    return TRUE;
+    return PUT_PENDING;
 }
 
 /* ---- operations ---- */
@@ -139,19 +159,21 @@ file_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error)
 {
     FileChannel *self = file_channel_of(channel);
     g_autoptr(LogPut) put = NULL;
-    gboolean queued;
+    PutResult result;
 
     if (!file_channel_can_ever_hold(self, batch, error))
         return PUT_FAILED;
-    /* The checksum and the squeezing are done here, by as many threads as put. */
-    put = log_put_new(batch, self->options.compression);
+    put = log_put_new(batch);
     put->owner = ticket;
+    /* The checksum and the squeezing are done here, by as many threads as put. */
+    if (!file_channel_is_spillable(self))
+        log_put_prepare(put, self->options.compression);
     g_mutex_lock(&self->lock);
-    queued = file_channel_queue_put(self, put, error);
-    if (queued)
+    result = file_channel_queue_put(self, put, error);
+    if (result == PUT_PENDING)
         g_steal_pointer(&put);
     g_mutex_unlock(&self->lock);
-    return queued ? PUT_PENDING : PUT_FAILED;
+    return result;
 }
 
 gboolean

@@ -199,13 +199,21 @@ file_channel_read(FileChannel *self, LogRange *range, gboolean *ret_failed)
     return read.run;
 }
 
+static LogRun *
+file_channel_find(const FileChannel *self, guint64 seq)
+{
+    LogRun *run = run_cache_find(&self->memory, seq);
+
+    return run != NULL ? run : run_cache_find(&self->cache, seq);
+}
+
 /* Fills the lease from one range; FALSE when it is full, or the disk fails. */
 static gboolean
 file_channel_take_range(FileChannel *self, FileLease *lease, const TakeLimits *limits,
                         LogRange *range, gboolean *ret_failed)
 {
     while (range->first < range->end) {
-        LogRun *cached = run_cache_find(&self->cache, range->first);
+        LogRun *cached = file_channel_find(self, range->first);
         g_autoptr(LogRun) run = cached != NULL ? log_run_ref(cached) : NULL;
 
         if (run == NULL && lease->base.n_events >= MAX(limits->max_events, 1))
@@ -342,6 +350,7 @@ file_channel_commit(Lease *base, guint n_events)
     if (lease->parts->len > 0)
         base->first = part_seq(part_at(lease, 0));
     run_cache_forget_below(&self->cache, self->consumption.low);
+    run_cache_forget_below(&self->memory, self->consumption.low);
     file_channel_admit_pending(self);
     file_channel_show(self);
     g_mutex_unlock(&self->lock);

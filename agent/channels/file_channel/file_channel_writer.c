@@ -3,11 +3,9 @@
  * It also tells the log what has been consumed, and tries again when the disk has failed. */
 #include "agent/channels/file_channel/file_channel.h"
 #include "agent/channels/file_channel/file_channel_log.h"
+#include "agent/channels/file_channel/file_channel_spill.h"
 #include "base/clock.h"
 
-/* A group larger than this is cut, so that consumers do not wait for all of it. */
-#define GROUP_BYTES ((guint64) 32 << 20)
-#define GROUP_PUTS 4096
 #define GROUP_RANGES 1024
 /* How long the log is not told of what has been consumed when nothing is put. */
 #define UNLOGGED_US ((gint64) 100 * 1000)
@@ -25,6 +23,7 @@ typedef struct {
     guint64 n_bytes; /* of records */
     SeqSet consumed;
     guint64 low;
+    Spill spill; /* puts are made of it, or they are those that wait */
 } Group;
 
 static void
@@ -32,12 +31,14 @@ group_init(Group *self)
 {
     *self = (Group){ 0 };
     seq_set_init(&self->consumed);
+    spill_init(&self->spill);
 }
 
 static void
 group_clear(Group *self)
 {
     seq_set_clear(&self->consumed);
+    spill_clear(&self->spill);
 }
 
 static gboolean
@@ -64,11 +65,18 @@ writer_next_due_us(const FileChannel *self)
     return due_us;
 }
 
+static gboolean
+writer_has_work(const FileChannel *self)
+{
+    return self->answered.head != NULL ||
+           (self->trouble == NULL && (self->puts.head != NULL || file_channel_should_spill(self)));
+}
+
 /* Until there is something to do. FALSE: the channel closes, and nothing is left. */
 static gboolean
 writer_wait(FileChannel *self)
 {
-    while (!self->closing && (self->puts.head == NULL || self->trouble != NULL)) {
+    while (!self->closing && !writer_has_work(self)) {
         gint64 due_us = writer_next_due_us(self);
 
         if (clock_now_us() >= due_us)
@@ -78,7 +86,7 @@ writer_wait(FileChannel *self)
         else
             g_cond_wait_until(&self->work, &self->lock, due_us);
     }
-    return self->puts.head != NULL || !self->closing;
+    return writer_has_work(self) || !self->closing;
 }
 
 static void
@@ -126,7 +134,10 @@ writer_publish_run(FileChannel *self, LogRun *run)
 static void
 writer_publish(FileChannel *self, const Group *group)
 {
-    for (const GList *link = group->puts.head; link != NULL; link = link->next)
+    if (group->spill.end > 0)
+        file_channel_end_spill(self, &group->spill, &group->puts);
+    for (const GList *link = group->puts.head; group->spill.end == 0 && link != NULL;
+         link = link->next)
         writer_publish_run(self, ((const LogPut *) link->data)->run);
     file_channel_measure(self);
     self->reserved_events -= group->n_events;
@@ -162,6 +173,8 @@ writer_complete(FileChannel *self, Group *group, const GError *error)
         g_autoptr(LogPut) put = link->data;
         GError *why = NULL;
 
+        if (put->owner == NULL) /* it was in memory, and still is if this is a failure */
+            continue;
         if (error != NULL) {
             why = g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_IO, "channel '%s': %s",
                               self->base.base.name, error->message);
@@ -299,9 +312,15 @@ writer_turn(FileChannel *self)
     Group group;
 
     group_init(&group);
+    if (file_channel_should_spill(self) && seq_set_n_ranges(&self->consumption.unlogged) > 0)
+        self->unlogged_since_us = clock_now_us();
     writer_take_consumed(self, &group);
-    writer_take_puts(self, &group);
+    if (file_channel_should_spill(self))
+        group.n_bytes += file_channel_begin_spill(self, group.n_bytes, &group.spill);
+    else
+        writer_take_puts(self, &group);
     g_mutex_unlock(&self->lock);
+    spill_prepare(&group.spill, self->options.compression, &group.puts);
     written = group_is_empty(&group) || writer_write(self, &group, &error);
     if (written) {
         g_mutex_lock(&self->lock);
@@ -331,6 +350,20 @@ writer_make_space(FileChannel *self, guint64 low)
     if (!file_channel_roll(self, SEGMENT_MIN_SIZE, 0, low, NULL))
         self->durable_low = low;
     file_channel_purge(self, self->durable_low);
+}
+
+/* Puts that memory took after they had waited. */
+static void
+writer_answer(FileChannel *self)
+{
+    GQueue answered = self->answered;
+    GList *link;
+
+    g_queue_init(&self->answered);
+    g_mutex_unlock(&self->lock);
+    while ((link = g_queue_pop_head_link(&answered)) != NULL)
+        channel_complete_put(&self->base, link->data, NULL);
+    g_mutex_lock(&self->lock);
 }
 
 /* The disk has failed; perhaps it works now. */
@@ -368,6 +401,7 @@ writer_finish(FileChannel *self)
 
     if (self->options.sync != FILE_SYNC_NEVER && !file_channel_sync(self, &error))
         component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+    file_channel_report_unwritten(self);
     file_channel_save_checkpoint(self);
     file_channel_purge(self, self->durable_low);
     log_writer_clear(&self->writer);
@@ -382,7 +416,9 @@ file_channel_write(gpointer data)
     file_channel_purge(self, self->durable_low);
     g_mutex_lock(&self->lock);
     while (writer_wait(self)) {
-        if (self->trouble != NULL)
+        if (self->answered.head != NULL)
+            writer_answer(self);
+        else if (self->trouble != NULL)
             writer_retry(self);
         else
             writer_turn(self);

@@ -11,20 +11,29 @@
 /* ---- a put ---- */
 
 LogPut *
-log_put_new(Batch *batch, RecordCompression compression)
+log_put_new(Batch *batch)
 {
     LogPut *self = g_new0(LogPut, 1);
-    ByteSpan events = batch_span(batch, 0, batch->n_events);
-    gsize length = 0;
 
     self->link.data = self;
     self->run = log_run_new(batch, 1);
+    self->run->time_us = clock_wall_us();
+    self->header.count = batch->n_events;
+    return self;
+}
+
+void
+log_put_prepare(LogPut *self, RecordCompression compression)
+{
+    const Batch *batch = self->run->batch;
+    ByteSpan events = batch_span(batch, 0, batch->n_events);
+    gsize length = 0;
+
     self->payload = events;
     if (compression != RECORD_PLAIN && events.length <= RECORD_MAX_COMPRESSED_RAW)
         self->squeezed = record_compress(events, &length);
     if (self->squeezed != NULL)
         self->payload = byte_span(self->squeezed, length);
-    self->run->time_us = clock_wall_us();
     self->header = (RecordHeader){
         .length = (guint32) self->payload.length,
         .type = RECORD_EVENTS,
@@ -34,7 +43,6 @@ log_put_new(Batch *batch, RecordCompression compression)
         .raw_length = (guint32) events.length,
     };
     self->payload_crc = record_payload_crc(self->payload);
-    return self;
 }
 
 void
@@ -194,6 +202,7 @@ add_put(LogWriter *self, LogPut *put, guint64 *seq, guint64 *offset)
 {
     LogRun *run = put->run;
 
+    *seq = MAX(*seq, run->seq);
     put->header.seq = run->seq = *seq;
     run->segment = self->number;
     run->spots[0].offset = *offset;

@@ -23,7 +23,9 @@ typedef struct {
     guint8 header_bytes[RECORD_HEADER_SIZE];
 } LogPut;
 
-LogPut *log_put_new(Batch *batch, RecordCompression compression);
+LogPut *log_put_new(Batch *batch);
+/* What a record of it needs, which takes time: before it is written, by whichever thread. */
+void log_put_prepare(LogPut *self, RecordCompression compression);
 void log_put_free(LogPut *self);
 
 typedef struct {
@@ -55,8 +57,8 @@ gboolean log_writer_roll(LogWriter *self, guint64 size, guint64 group_size, guin
                          GError **error);
 
 /* Writes puts (GList of LogPut *, as many as n) and, unless it is empty, consumed; sets sequence
- * numbers and places of the runs. They count once log_writer_accept is called. FALSE: the segment
- * is closed. */
+ * numbers, if those of the runs are not higher already, and places of the runs. They count once
+ * log_writer_accept is called. FALSE: the segment is closed. */
 gboolean log_writer_append(LogWriter *self, GList *puts, const SeqSet *consumed, guint64 low,
                            GError **error);
 gboolean log_writer_sync(LogWriter *self, GError **error);

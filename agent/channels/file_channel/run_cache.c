@@ -25,6 +25,7 @@ run_cache_drop_first(RunCache *self)
     LogRun *run = run_at(self, self->head++);
 
     self->n_bytes -= run_size(run);
+    self->n_events -= run->batch->n_events;
     log_run_unref(run);
     /* Moved only when half of the array is empty, so that a run costs the same however many. */
     if (self->head > 64 && self->head * 2 > self->runs->len) {
@@ -54,6 +55,19 @@ run_cache_add(RunCache *self, LogRun *run)
         return;
     g_ptr_array_add(self->runs, log_run_ref(run));
     self->n_bytes += size;
+    self->n_events += run->batch->n_events;
+}
+
+guint
+run_cache_length(const RunCache *self)
+{
+    return self->runs->len - self->head;
+}
+
+LogRun *
+run_cache_at(const RunCache *self, guint index)
+{
+    return run_at(self, self->head + index);
 }
 
 static gsize

@@ -12,6 +12,7 @@
 typedef struct {
     guint64 max_bytes;
     guint64 n_bytes;
+    guint64 n_events;
     GPtrArray *runs; /* LogRun *, rising, from head on */
     guint head;
     LogRun *read[RUN_CACHE_READ_SLOTS];
@@ -24,6 +25,9 @@ void run_cache_clear(RunCache *self);
 /* A put, behind those that are there. The oldest go when there is no room. */
 void run_cache_add(RunCache *self, LogRun *run);
 void run_cache_add_read(RunCache *self, LogRun *run);
+/* How many there are but for those that were read, and each of them, from the oldest on. */
+guint run_cache_length(const RunCache *self);
+LogRun *run_cache_at(const RunCache *self, guint index);
 /* The run that has this event; borrowed, NULL if it is not there. */
 LogRun *run_cache_find(const RunCache *self, guint64 seq);
 /* Events below are consumed. */

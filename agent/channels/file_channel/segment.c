@@ -66,7 +66,7 @@ read_copy(const guint8 *data, SegmentHead *ret_head)
     if (ret_head->version != SEGMENT_VERSION)
         return SEGMENT_HEAD_VERSION;
     if (get_u32(data + 16) != SEGMENT_HEAD_SIZE || ret_head->first_seq > SEQ_MAX ||
-        ret_head->consumed > ret_head->first_seq)
+        ret_head->consumed > SEQ_MAX)
         return SEGMENT_HEAD_BAD;
     return SEGMENT_HEAD_GOOD;
 }
