@@ -79,7 +79,8 @@ struct Lease {
  * take from this channel it waits for max_events or max_bytes, or until a put has to wait; later
  * for any event: a steady trickle wakes the consumer once per linger, the first event after silence
  * at once. A consumer that found less than that may be left to rest for 200 us of its linger even
- * if more has come. NULL at the deadline, or when *stop is set, if nothing is there. */
+ * if more has come, and for up to 5 ms if nothing comes afterwards. NULL at the deadline, or when
+ * *stop is set, if nothing is there. */
 Lease *channel_take(Channel *self, const TakeLimits *limits, gint64 deadline_us);
 /* Forgets the first n_events, keeps the rest leased. */
 void lease_commit(Lease *self, guint n_events);

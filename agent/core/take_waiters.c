@@ -5,10 +5,14 @@
 #include "base/clock.h"
 
 /* A consumer that comes back and finds less than it wants is ahead of the producers. Were it woken
- * by each put that fills a batch, waking and falling asleep would be a good part of all the work;
- * so it rests this long after its last take, as far as it lingers at all. Only a put that has to
- * wait for room ends the rest. */
+ * by each put that fills a batch, waking and falling asleep would be a good part of all the work.
+ * So it rests after its last take, as far as it lingers at all: a put wakes it that comes later
+ * than this, or has to wait, or makes so many bytes that they are worth it. */
 #define REST_US 200
+#define REST_BYTES (512 * 1024)
+/* There may be no such put. A timer that is due before all others, as one of 200 us would be, costs
+ * more than everything else about a wake-up, many times more on a virtual machine. */
+#define LONGEST_REST_US (5 * 1000)
 
 /* On the stack of the thread that waits. */
 typedef struct {
@@ -16,6 +20,7 @@ typedef struct {
     GCond cond;
     guint64 want_events; /* either is enough */
     guint64 want_bytes;
+    gint64 rest_end_us;
     gboolean queued; /* in waiting; whoever wakes it takes it out */
 } TakeWaiter;
 
@@ -31,6 +36,15 @@ stock_reaches(const TakeStock *stock, guint64 n_events, guint64 n_bytes)
 {
     return stock->n_events > 0 &&
            (stock->n_events >= n_events || stock->n_bytes >= n_bytes || stock->puts_wait);
+}
+
+static gboolean
+take_waiter_is_served(const TakeWaiter *self, const TakeStock *stock)
+{
+    if (!stock_reaches(stock, self->want_events, self->want_bytes))
+        return FALSE;
+    return stock->puts_wait || stock->n_bytes >= REST_BYTES || self->rest_end_us == G_MININT64 ||
+           clock_now_us() >= self->rest_end_us;
 }
 
 static void
@@ -74,21 +88,19 @@ static gboolean
 take_waiters_linger(const TakeWaiters *self, const TakeLimits *limits, TakeWaiter *waiter,
                     gint64 now_us, gint64 *ret_wake_us)
 {
-    gint64 rest_end_us = take_waiters_after_last_us(self, MIN(limits->linger_us, REST_US));
     gint64 linger_end_us = take_waiters_after_last_us(self, limits->linger_us);
 
+    waiter->rest_end_us = G_MININT64;
     waiter->want_events = waiter->want_bytes = 1;
     *ret_wake_us = CLOCK_NEVER;
     if (now_us >= linger_end_us)
         return FALSE;
-    if (now_us < rest_end_us) {
-        waiter->want_events = waiter->want_bytes = G_MAXUINT64;
-        *ret_wake_us = rest_end_us;
-        return TRUE;
-    }
+    waiter->rest_end_us = take_waiters_after_last_us(self, MIN(limits->linger_us, REST_US));
     waiter->want_events = MAX(limits->max_events, 1);
     waiter->want_bytes = MAX(limits->max_bytes, 1);
     *ret_wake_us = linger_end_us;
+    if (now_us < waiter->rest_end_us)
+        *ret_wake_us = MIN(linger_end_us, now_us + LONGEST_REST_US);
     return TRUE;
 }
 
@@ -128,7 +140,7 @@ take_waiters_notify(TakeWaiters *self, const TakeStock *stock)
         TakeWaiter *waiter = link->data;
 
         link = link->next;
-        if (stock_reaches(stock, waiter->want_events, waiter->want_bytes)) {
+        if (take_waiter_is_served(waiter, stock)) {
             take_waiters_wake(self, waiter);
             break;
         }

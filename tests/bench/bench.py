@@ -7,11 +7,13 @@ import argparse
 import contextlib
 import json
 import os
+import pathlib
 import re
 import resource
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -22,6 +24,8 @@ SINGLES = ["--connections", "64", "--batch", "0"] + HEADERS
 IDLE_CONNECTIONS = 10000
 SHORT_QUEUE = 16000  # events: what a processor's cache holds
 LINK_DELAY_MS = 20
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+FLUME_SECONDS = 3  # to warm up, and then of the measurement
 TICKS = os.sysconf("SC_CLK_TCK")
 
 CONFIGURATION = """\
@@ -147,6 +151,44 @@ class Agent:
         self.folder.cleanup()
 
 
+class Flume:
+    """A running Apache Flume with the same parts; what its sink has drained has arrived."""
+
+    client_options = []
+
+    def __init__(self, far_end_port):
+        sys.path += [str(TESTS / "interop"), str(TESTS / "integration")]
+        from flume_agent import FlumeAgent
+        from flume_jars import find_flume
+
+        channel = {"type": "memory", "capacity": SHORT_QUEUE, "transactionCapacity": 1000}
+        sink = {"type": "thrift", "hostname": "127.0.0.1", "port": far_end_port, "batch-size": 1000}
+        self.http = free_port()
+        monitoring = ("-Xmx1g", "-Dflume.monitoring.type=http", f"-Dflume.monitoring.port={self.http}")
+        jars = find_flume()
+        self.folder = tempfile.TemporaryDirectory()
+        self.agent = FlumeAgent(jars, f"{self.folder.name}/flume", "compact", channel, sink, monitoring)
+        try:
+            self.agent.start()
+        except BaseException:
+            self.close()
+            raise
+        self.process, self.port, self.drained_before = self.agent.process, self.agent.port, 0
+
+    def drained(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics", timeout=10) as page:
+            return int(json.load(page)["SINK.k"]["EventDrainSuccessCount"])
+
+    def arrived(self, load):
+        self.drained_before += load["events"]
+        until(lambda: self.drained() >= self.drained_before, "Flume's last delivery")
+        return time.monotonic()
+
+    def close(self):
+        self.agent.kill()
+        self.folder.cleanup()
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -165,7 +207,7 @@ class Bench:
         return load["events"] / duration, (cpu_seconds(server.process.pid) - cpu) * 1e6 / max(load["events"], 1)
 
     def row(self, path, ours, limit, target, met):
-        self.rows.append((path, ours, limit, target, "yes" if met else "NO"))
+        self.rows.append((path, ours, limit, target, {True: "yes", False: "NO", None: ""}[met]))
 
     def ratio_row(self, path, ours, limits, target):
         ratios = [our[0] / limit[0] for our, limit in zip(ours, limits)]
@@ -175,23 +217,40 @@ class Bench:
         self.row(path, words[0], words[1], f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), at least {target:.2f}",
                  ratio >= target)
 
-    def in_turns(self, server, limit, shape):
-        """What a server and its limit reach: pairs of events a second and CPU."""
-        for each in (limit, server):
-            self.load(each, shape, 0.3)
-        rounds = [(self.load(limit, shape), self.load(server, shape)) for _ in range(self.options.rounds)]
+    def once(self, server, shape):
+        with contextlib.closing(server):
+            self.load(server, shape, 0.2)
+            return self.load(server, shape)
+
+    def in_turns(self, start_server, start_limit, shape):
+        """What a server and its limit reach: pairs of events a second and CPU. How the memory of a process lies in the
+        caches is luck, and lasts as long as the process: each measurement has its own."""
+        rounds = [(self.once(start_limit(), shape), self.once(start_server(), shape)) for _ in range(self.options.rounds)]
         return [ours for _, ours in rounds], [limits for limits, _ in rounds]
 
     def against_limit(self, path, shape, answer, target):
-        with contextlib.closing(Limit(self.options.programs, answer, self.threads)) as limit, \
-                contextlib.closing(Agent(self.options.leat)) as agent:
-            self.ratio_row(path, *self.in_turns(agent, limit, shape), target)
+        self.ratio_row(path, *self.in_turns(lambda: Agent(self.options.leat),
+                                            lambda: Limit(self.options.programs, answer, self.threads), shape), target)
 
     def against_relay(self, path, channel, target):
-        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end, \
-                contextlib.closing(Relay(self.options.programs, far_end.port)) as relay, \
-                contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), channel)) as agent:
-            self.ratio_row(path, *self.in_turns(agent, relay, BATCHES), target)
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end:
+            self.ratio_row(path, *self.in_turns(lambda: Agent(self.options.leat, thrift_sink(far_end.port), channel),
+                                                lambda: Relay(self.options.programs, far_end.port), BATCHES), target)
+
+    def beside_flume(self):
+        """One after the other, as far apart as they are. A virtual machine needs to be warm."""
+        with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end:
+            try:
+                server = Flume(far_end.port)
+            except Exception as reason:  # whatever it is: leat can be measured without
+                print(f"  no Apache Flume beside leat: {reason}", flush=True)
+                return
+            with contextlib.closing(server) as flume:
+                self.load(flume, BATCHES, FLUME_SECONDS)
+                theirs = self.load(flume, BATCHES, FLUME_SECONDS)
+            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), f"{MEMORY}, capacity: {SHORT_QUEUE}"), BATCHES)
+        words = [f"{rate / 1e6:.2f} M/s, {cpu:.3f} µs CPU" for rate, cpu in (ours, theirs)]
+        self.row(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", *words, f"{ours[0] / theirs[0]:.0f} times", None)
 
     def sync_loop(self, folder):
         """Events a second that a loop appends and syncs, alone with the disk."""
@@ -313,18 +372,27 @@ class Bench:
         self.row(f"{number} idle connections", f"{each:.0f} bytes each", "", "at most 4096 bytes", each <= 4096)
         self.ratio_row(f"null sink, with {number} idle beside without", among, alone, 0.90)
 
-    def run(self):
-        self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70)
-        self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80)
+    def relays(self):
         self.against_relay(f"thrift sink, 4 connections, {SHORT_QUEUE} events in the channel", f"{MEMORY}, capacity: {SHORT_QUEUE}", 0.70)
         self.against_relay("the same, the channel at its default", MEMORY, 0.70)
-        self.file_channel()
-        self.backlog()
-        self.over_a_long_link()
-        self.two_idle_hops()
-        self.idle_connections()
-        self.idle_memory()
-        self.starts()
+
+    def run(self):
+        paths = {
+            "null": lambda: self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70),
+            "single": lambda: self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80),
+            "relay": self.relays,
+            "flume": self.beside_flume,
+            "file": self.file_channel,
+            "backlog": self.backlog,
+            "link": self.over_a_long_link,
+            "hops": self.two_idle_hops,
+            "connections": self.idle_connections,
+            "memory": self.idle_memory,
+            "start": self.starts,
+        }
+        for name, measure in paths.items():
+            if self.options.only in ("", name):
+                measure()
 
     def print_table(self):
         rows = [("path", "leat", "limit", "target", "met")] + self.rows
@@ -340,6 +408,8 @@ def parse_options():
     parser.add_argument("--disk", default=".", help="a folder on the disk that file channels are measured on")
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
+    parser.add_argument("--only", default="", metavar="PATH",
+                        help="null, single, relay, flume, file, backlog, link, hops, connections, memory or start")
     parser.add_argument("--quick", action="store_true", help="about a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:

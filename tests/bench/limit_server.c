@@ -18,6 +18,8 @@
 #define LENGTH_SIZE 4
 #define MAX_FRAME 16384000
 #define FIRST_CAPACITY 4096
+#define MAX_NAME 127
+#define MAX_HEADER (2 + 5 + 1 + MAX_NAME)
 
 typedef struct {
     int fd;
@@ -68,17 +70,28 @@ send_all(const Connection *self, const guint8 *bytes, gsize size)
     }
 }
 
-/* Method and sequence id (one byte each for their lengths) are those of the call. */
+/* Protocol and type, the sequence id as a varint, the name behind its length. 0: too long. */
+static gsize
+call_header_size(const guint8 *call)
+{
+    gsize at = 2;
+
+    while (call[at] >= 0x80 && at < 6)
+        at++;
+    return call[at + 1] <= MAX_NAME ? at + 2 + call[at + 1] : 0;
+}
+
+/* Method and sequence id are those of the call. */
 static void
 answer_ok(const Connection *self)
 {
     static const guint8 ok[] = { 0x05, 0x00, 0x00, 0x00 };
     const guint8 *call = self->buffer + LENGTH_SIZE;
-    gsize header_size = 4 + (gsize) call[3];
-    guint8 reply[LENGTH_SIZE + 4 + 127 + sizeof ok];
+    gsize header_size = call_header_size(call);
+    guint8 reply[LENGTH_SIZE + MAX_HEADER + sizeof ok];
     guint32 length = GUINT32_TO_BE((guint32) (header_size + sizeof ok));
 
-    if (call[3] > 127)
+    if (header_size == 0)
         return;
     memcpy(reply, &length, LENGTH_SIZE);
     memcpy(reply + LENGTH_SIZE, call, header_size);

@@ -219,15 +219,16 @@ class Leat:
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(rf"^{field}:\s+(\d+) kB$", text, re.M)[1])
 
+    def cpu_used(self):
+        """Seconds of processor time since it began."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def cpu_seconds(self, during):
         """Processor time that it takes during so many seconds."""
-        def ticks():
-            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-            return int(fields[11]) + int(fields[12])
-
-        before = ticks()
+        before = self.cpu_used()
         time.sleep(during)
-        return (ticks() - before) / os.sysconf("SC_CLK_TCK")
+        return self.cpu_used() - before
 
     def thread_names(self):
         tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/comm")

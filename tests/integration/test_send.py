@@ -119,7 +119,7 @@ def test_a_silent_peer_is_given_up_after_the_timeout(peer):
     answered = threading.Event()
     there = peer(answer=lambda batch: answered.wait() and Status.OK)
 
-    done = send(there.port, "--timeout", "100ms", stdin=b"one\n")
+    done = send(there.port, "--timeout", "1s", stdin=b"one\n")
     answered.set()
 
     assert done.returncode == 1

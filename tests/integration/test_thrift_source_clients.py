@@ -11,7 +11,7 @@ import pytest
 
 import wire
 from flume_api import Status, ThriftFlumeEvent, flume_client
-from leat import needs, wait_until
+from leat import BUSY, needs, wait_until
 from thrift_agent import LOGGER, assert_grew_at_most, config, incidents, open_connections
 from wire import Raw
 
@@ -128,19 +128,11 @@ def test_idle_connections_cost_little_memory_and_no_time(leat):
     print(f"{n_idle} idle connections cost {each:.2f} kB each")
     assert each <= 4
 
-    ticks = cpu_ticks(agent)
-    time.sleep(1)
-    assert cpu_ticks(agent) - ticks <= 1  # hundredths of a second
+    assert agent.cpu_seconds(during=1) < 0.02
     for client in idle:
         client.close()
     wait_until(lambda: open_connections(agent) == 0, "all are gone")
     resource.setrlimit(resource.RLIMIT_NOFILE, limit)
-
-
-def cpu_ticks(agent):
-    with open(f"/proc/{agent.process.pid}/stat", encoding="ascii") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
 
 
 def wake_ups(agent, name):
@@ -202,9 +194,7 @@ def test_out_of_descriptors_it_pauses_says_so_once_and_recovers(leat):
     agent.wait_for_log("out of resources")
     served = those_served(clients)
     assert 10 < len(served) < 45
-    ticks = cpu_ticks(agent)
-    time.sleep(0.5)
-    assert cpu_ticks(agent) - ticks <= 3  # it does not spin
+    assert agent.cpu_seconds(during=0.5) < 0.04, "it spins"
     assert sum("no connection is accepted" in entry["detail"] for entry in agent.log("out of resources")) == 1
 
     page.request("GET", "/healthz")
@@ -271,7 +261,7 @@ def test_every_event_that_was_answered_ok_arrives_although_the_agent_stops_under
     arrived = {entry["body"] for entry in agent.log("event")}
     assert set(accepted) <= arrived
     assert agent.log("stopped")[0]["events_lost"] == 0
-    assert agent.log("stopped")[0]["ms"] < 3000
+    assert agent.log("stopped")[0]["ms"] < (2 + BUSY) * 1000
 
 
 def test_requests_that_wait_for_room_at_the_stop_are_answered_failed(leat):
@@ -288,11 +278,11 @@ def test_requests_that_wait_for_room_at_the_stop_are_answered_failed(leat):
 
     assert [(answer.seqid, answer.status) for answer in answers] == [(n, wire.FAILED) for n in range(5)]
     assert agent.wait() == 0
-    assert agent.log("stopped")[0]["ms"] < 1500
+    assert agent.log("stopped")[0]["ms"] < (1 + BUSY) * 1000
 
 
 def test_a_frame_half_received_does_not_hold_up_the_stop(leat):
-    agent = leat(config())
+    agent = leat(config(agent={"shutdown-timeout": "1m"}))
 
     with Raw(agent.port("apps")) as half, Raw(agent.port("apps")) as idle:
         half.send(wire.frame(wire.append("compact", bytes(1000)))[:500])
@@ -300,7 +290,7 @@ def test_a_frame_half_received_does_not_hold_up_the_stop(leat):
         agent.stop()
         assert half.is_closed() and idle.is_closed()
 
-    assert agent.log("stopped")[0]["ms"] < 1500
+    assert agent.log("stopped")[0]["ms"] < BUSY * 1000
 
 
 @needs("libsoup")

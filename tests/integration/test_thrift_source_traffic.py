@@ -8,7 +8,7 @@ import time
 import pytest
 
 import wire
-from leat import wait_until
+from leat import BUSY, wait_until
 from thrift_agent import LOGGER, assert_grew_at_most, config, incidents, open_connections
 from wire import Raw
 
@@ -56,16 +56,15 @@ def test_200_pipelined_requests_of_every_kind_are_answered_in_order(leat, protoc
 
 
 def test_requests_that_wait_for_room_do_not_hold_up_another_connection(leat):
-    agent = leat(config(channel={"capacity": 10, "put-timeout": "500ms"}, sink={"refuse": True},
+    agent = leat(config(channel={"capacity": 10, "put-timeout": "1500ms"}, sink={"refuse": True},
                         source={"threads": 1}, agent={"shutdown-timeout": "500ms"}))
 
     with Raw(agent.port("apps")) as waiting, Raw(agent.port("apps")) as other:
         assert waiting.call(wire.append_batch("compact", [b"x"] * 10)).status == wire.OK
         for seqid in range(100):  # more than are taken on at once
             waiting.send_frame(wire.append("compact", b"x", seqid=seqid))
-        begin = time.monotonic()
         assert other.call(wire.append_batch("compact", [])).status == wire.OK
-        assert time.monotonic() - begin < 0.4
+        assert agent.metric("leat_source_events_refused_total") == 0, "it was answered only after those that wait"
         answers = [waiting.read_answer() for _ in range(100)]
 
     assert [(answer.seqid, answer.status) for answer in answers] == [(n, wire.FAILED) for n in range(100)]
@@ -152,12 +151,12 @@ def test_a_frame_of_16_mb_in_small_pieces_costs_no_more_than_its_bytes(leat):
     payload = wire.frame(wire.append("compact", bytes(16_000_000)))
 
     with Raw(agent.port("apps")) as client:
-        begin = time.monotonic()
+        begin = agent.cpu_used()
         for at in range(0, len(payload), 4096):
             client.send(payload[at:at + 4096])
         assert client.read_answer().status == wire.OK
 
-    assert time.monotonic() - begin < 5
+    assert agent.cpu_used() - begin < 2  # to move what is there for each piece would be 30 GB
 
 
 def test_clients_that_vanish_in_the_middle_of_a_frame_leave_nothing_behind(leat):
@@ -192,7 +191,7 @@ def test_a_frame_that_does_not_come_in_time_ends_its_connection_while_others_go_
             with Raw(agent.port("apps")) as other:
                 assert other.is_usable()
         assert slow.is_closed() and slower.is_closed()
-        assert 0.25 < time.monotonic() - begin < 5
+        assert 0.25 < time.monotonic() - begin < 1 + BUSY
         assert idle.is_usable()
 
     assert incidents(agent, "slow-frame") == 2
@@ -200,11 +199,11 @@ def test_a_frame_that_does_not_come_in_time_ends_its_connection_while_others_go_
 
 
 def test_a_connection_on_which_nothing_happens_is_closed_after_idle_timeout(leat):
-    agent = leat(config(source={"idle-timeout": "1s"}))
+    agent = leat(config(source={"idle-timeout": "2s"}))
 
     with Raw(agent.port("apps")) as idle, Raw(agent.port("apps")) as busy:
         begin = time.monotonic()
-        while time.monotonic() - begin < 1.5:
+        while time.monotonic() - begin < 2.5:
             assert busy.is_usable()
             time.sleep(0.02)
         assert idle.is_closed()
@@ -227,14 +226,14 @@ def test_the_longest_times_that_can_be_written_do_not_end_connections(leat):
 
 
 def test_time_that_a_request_took_is_not_idle_time(leat):
-    agent = leat(config(source={"idle-timeout": "300ms"}, channel={"capacity": 1, "put-timeout": "500ms"},
+    agent = leat(config(source={"idle-timeout": "1500ms"}, channel={"capacity": 1, "put-timeout": "2s"},
                         sink={"refuse": True}, agent={"shutdown-timeout": "300ms"}))
 
     with Raw(agent.port("apps")) as client:
         assert client.call(wire.append("compact", b"fits")).status == wire.OK
         assert client.call(wire.append("compact", b"waits")).status == wire.FAILED
         time.sleep(0.05)
-        assert client.call(wire.append("compact", b"waits, too")).status == wire.FAILED
+        assert client.call(wire.append_batch("compact", [])).status == wire.OK
 
 
 def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat):
@@ -301,8 +300,8 @@ def test_batches_that_interceptors_make_larger_wait_in_little_memory(leat):
 
 
 def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
-    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "200ms"},
-                        channel={"capacity": 1, "put-timeout": "500ms"}, sink={"refuse": True},
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "1s"},
+                        channel={"capacity": 1, "put-timeout": "1500ms"}, sink={"refuse": True},
                         agent={"shutdown-timeout": "300ms"}))
     large = wire.append("compact", bytes(800000))
 
@@ -320,7 +319,7 @@ def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
 
 
 def test_one_that_has_memory_and_does_not_use_it_makes_room_for_the_next(leat):
-    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "300ms"}))
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "1s"}))
     large = wire.frame(wire.append("compact", bytes(800000)))
 
     with Raw(agent.port("apps")) as holder, Raw(agent.port("apps")) as waiting:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from flume_api import ThriftFlumeEvent, Status, flume_client
-from leat import wait_until
+from leat import BUSY, wait_until
 from tiers import address, edge, numbers, relay
 
 
@@ -51,7 +51,7 @@ def test_a_stop_while_the_next_tier_is_frozen_ends_in_time_and_says_what_is_lost
     far.wait_for(100)
     far.freeze()
     agent.wait_for_log("source has nothing more to send")
-    agent.stop(timeout=3)
+    agent.stop(timeout=1 + BUSY)
     far.thaw()
 
     lost = agent.wait_for_log("stopped")["events_lost"]

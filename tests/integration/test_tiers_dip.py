@@ -25,7 +25,8 @@ def sample(agent, seconds):
     until = time.monotonic() + seconds
     samples = []
     while time.monotonic() < until:
-        samples.append((time.monotonic(), agent.metric("leat_sink_events_delivered_total")))
+        n_events = agent.metric("leat_sink_events_delivered_total")
+        samples.append((time.monotonic(), n_events))  # only now: an answer that took long is no older than this
     return samples
 
 
@@ -94,6 +95,5 @@ def test_a_collector_that_is_frozen_makes_one_pause_of_the_request_timeout(pulse
     agent.stop()
 
     first, second, *_ = pauses_after(before, after)
-    assert 0.9 < first
-    assert (first < 1.0 + LATE and second < LATE) or pulse.missed(before[0][0])
+    assert (0.9 < first < 1.0 + LATE and second < LATE) or pulse.missed(before[0][0])
     assert agent.wait_for_log("stopped")["events_lost"] == 0

@@ -1,6 +1,7 @@
 """test_tiers_stop.py - an agent stops while one of those that it sends to hangs, and another works: nothing is lost."""
 import pytest
 
+from leat import BUSY
 from tiers import edge, numbers
 
 COUNT = 4000
@@ -36,7 +37,7 @@ def test_a_stop_drains_through_whatever_works_although_the_other_hangs(far_end, 
     ends[0].wait_for(100)
     ends[0].freeze()
     agent.wait_for_log("source has nothing more to send")
-    agent.stop(timeout=6)
+    agent.stop(timeout=3 + BUSY)
 
     assert agent.wait_for_log("stopped")["events_lost"] == 0
     assert set(ends[0].bodies) | set(ends[1].bodies) == set(numbers(COUNT))

@@ -20,8 +20,9 @@ def free_port():
 class FlumeAgent:
     """Writes the configuration of an agent, whose options are given without prefix, and runs it."""
 
-    def __init__(self, jars, folder, protocol, channel, sink):
+    def __init__(self, jars, folder, protocol, channel, sink, java_options=()):
         self.jars = jars
+        self.java_options = java_options
         self.folder = pathlib.Path(folder)
         self.folder.mkdir()
         self.port = free_port()
@@ -39,7 +40,7 @@ class FlumeAgent:
         """Returns once the source accepts connections; Flume starts it last."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                ["java", "-Xmx256m", "-Dorg.slf4j.simpleLogger.showDateTime=true", "-cp", self.jars,
+                ["java", "-Xmx256m", "-Dorg.slf4j.simpleLogger.showDateTime=true", *self.java_options, "-cp", self.jars,
                  "org.apache.flume.node.Application", "--name", "a", "--conf-file", self.config, "--no-reload-conf"],
                 stdout=log, stderr=log, cwd=self.folder)
         wait_until(self._is_listening, "Flume listens", START_TIMEOUT)

@@ -165,6 +165,7 @@ tests_unit_test_connection_LDADD = $(WIRE_LIBS)
 tests_unit_test_progress_SOURCES = %D%/test_progress.c
 tests_unit_test_progress_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_take_waiters_SOURCES = %D%/test_take_waiters.c
+tests_unit_test_take_waiters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=g_get_monotonic_time
 tests_unit_test_take_waiters_LDADD = $(AGENT_LIBS)
 tests_unit_test_backoff_SOURCES = %D%/test_backoff.c
 tests_unit_test_backoff_LDADD = $(BASE_LIBS)

@@ -117,6 +117,7 @@ test_a_host_that_refuses_is_there(void)
     }
 
     g_assert_cmpint(self.n_failed, ==, 1);
+    g_assert_cmpint(self.n_still_failing, ==, 0);
 }
 
 static void

@@ -352,6 +352,28 @@ test_an_interrupt_fails_what_was_submitted_and_later_submissions_work(void)
 }
 
 static void
+test_after_an_interrupt_the_host_that_owed_an_answer_comes_last(void)
+{
+    g_auto(Fixture) self;
+
+    fixture_init(&self, RPC_LOAD_BALANCE, 2, 1);
+    self.hosts.options.backoff = TRUE;
+    self.hosts.options.max_backoff_us = SOON_US;
+    rpc_server_answer(self.hosts.servers[0], ANSWER_NOTHING);
+    submit(&self, 0, 1);
+    g_assert_true(rpc_server_wait_calls(self.hosts.servers[0], 1));
+    rpc_client_interrupt(self.hosts.client);
+    collect_failure(&self, RPC_ERROR_CLOSED);
+    for (guint i = 1; i < 4; i++) {
+        submit(&self, i, 1);
+        collect(&self, 1);
+    }
+
+    rpc_fixture_assert_stored(&self.hosts, 1, "1 2 3");
+    g_assert_cmpint(self.hosts.n_failed, ==, 0);
+}
+
+static void
 test_a_stream_that_is_freed_closes_what_was_not_answered(void)
 {
     g_auto(Fixture) self;
@@ -399,6 +421,8 @@ main(int argc, char **argv)
         test_a_busy_connection_is_renewed_when_its_calls_are_answered);
     ADD("an-interrupt-fails-what-was-submitted-and-later-submissions-work",
         test_an_interrupt_fails_what_was_submitted_and_later_submissions_work);
+    ADD("after-an-interrupt-the-host-that-owed-an-answer-comes-last",
+        test_after_an_interrupt_the_host_that_owed_an_answer_comes_last);
     ADD("a-stream-that-is-freed-closes-what-was-not-answered",
         test_a_stream_that_is_freed_closes_what_was_not_answered);
     return g_test_run();

@@ -7,6 +7,22 @@
 
 #define LONG_US (60 * G_USEC_PER_SEC)
 #define REST_US 200
+#define REST_BYTES (512 * 1024)
+
+/* ---- a clock that stands still ---- */
+
+gint64 __real_g_get_monotonic_time(void);
+gint64 __wrap_g_get_monotonic_time(void);
+
+static _Atomic gint64 now_us; /* 0: the real time */
+
+gint64
+__wrap_g_get_monotonic_time(void)
+{
+    gint64 fake_us = now_us;
+
+    return fake_us != 0 ? fake_us : __real_g_get_monotonic_time();
+}
 
 typedef struct {
     GMutex lock;
@@ -101,6 +117,104 @@ test_without_linger_any_event_is_enough(Fixture *self, gconstpointer data G_GNUC
     g_assert_cmpint(wait_for_ten_us(self, 1000, 0), <, LONG_US);
 }
 
+/* ---- rests ---- */
+
+typedef struct {
+    Fixture *fixture;
+    GThread *thread;
+    gint stop; /* atomic */
+} Consumer;
+
+static gpointer
+linger_for_ten(gpointer data)
+{
+    Consumer *consumer = data;
+    Fixture *self = consumer->fixture;
+    const TakeLimits limits = {
+        .max_events = 10, .max_bytes = G_MAXUINT, .linger_us = LONG_US, .stop = &consumer->stop
+    };
+
+    g_mutex_lock(&self->lock);
+    take_waiters_wait(&self->waiters, &self->lock, &self->stock, &limits, CLOCK_NEVER);
+    g_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* It waits; the lock is held, and time stands still. */
+static void
+consumer_start(Consumer *consumer, Fixture *self)
+{
+    *consumer = (Consumer){ .fixture = self };
+    now_us = __real_g_get_monotonic_time();
+    take_waiters_taken(&self->waiters);
+    consumer->thread = g_thread_new("consumer", linger_for_ten, consumer);
+    while (self->waiters.waiting.length == 0) {
+        g_mutex_unlock(&self->lock);
+        g_thread_yield();
+        g_mutex_lock(&self->lock);
+    }
+}
+
+static gboolean
+is_woken_by_put(Fixture *self, guint n_events, guint n_bytes)
+{
+    self->stock.n_events += n_events;
+    self->stock.n_bytes += n_bytes;
+    take_waiters_notify(&self->waiters, &self->stock);
+    return self->waiters.waiting.length == 0;
+}
+
+static void
+consumer_finish(Consumer *consumer)
+{
+    Fixture *self = consumer->fixture;
+
+    now_us = 0;
+    g_atomic_int_set(&consumer->stop, 1);
+    take_waiters_wake_all(&self->waiters);
+    g_mutex_unlock(&self->lock);
+    g_thread_join(consumer->thread);
+    g_mutex_lock(&self->lock);
+}
+
+static void
+test_a_full_batch_wakes_with_the_first_put_after_the_rest(Fixture *self,
+                                                          gconstpointer data G_GNUC_UNUSED)
+{
+    Consumer consumer;
+
+    consumer_start(&consumer, self);
+    g_assert_false(is_woken_by_put(self, 10, 10));
+    now_us += REST_US - 1;
+    g_assert_false(is_woken_by_put(self, 1, 1));
+    now_us += 1;
+    g_assert_true(is_woken_by_put(self, 1, 1));
+    consumer_finish(&consumer);
+}
+
+static void
+test_less_than_a_batch_does_not_wake_after_the_rest(Fixture *self, gconstpointer data G_GNUC_UNUSED)
+{
+    Consumer consumer;
+
+    consumer_start(&consumer, self);
+    now_us += REST_US;
+    g_assert_false(is_woken_by_put(self, 9, REST_BYTES));
+    g_assert_true(is_woken_by_put(self, 1, 1));
+    consumer_finish(&consumer);
+}
+
+static void
+test_many_bytes_end_a_rest(Fixture *self, gconstpointer data G_GNUC_UNUSED)
+{
+    Consumer consumer;
+
+    consumer_start(&consumer, self);
+    g_assert_false(is_woken_by_put(self, 10, REST_BYTES - 1));
+    g_assert_true(is_woken_by_put(self, 1, 1));
+    consumer_finish(&consumer);
+}
+
 #define ADD(name, function) \
     g_test_add("/take-waiters/" name, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
@@ -113,6 +227,11 @@ main(int argc, char **argv)
     ADD("fewer-events-wait-for-the-end-of-the-linger",
         test_fewer_events_wait_for_the_end_of_the_linger);
     ADD("a-put-that-finds-no-room-ends-a-linger", test_a_put_that_finds_no_room_ends_a_linger);
+    ADD("a-full-batch-wakes-with-the-first-put-after-the-rest",
+        test_a_full_batch_wakes_with_the_first_put_after_the_rest);
+    ADD("less-than-a-batch-does-not-wake-after-the-rest",
+        test_less_than_a_batch_does_not_wake_after_the_rest);
+    ADD("many-bytes-end-a-rest", test_many_bytes_end_a_rest);
     ADD("without-linger-any-event-is-enough", test_without_linger_any_event_is_enough);
     return g_test_run();
 }
