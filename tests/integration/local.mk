@@ -31,6 +31,7 @@ integration_files = \
 	%D%/test_sequence.py \
 	%D%/test_shutdown.py \
 	%D%/test_slow_patterns.py \
+	%D%/test_spillable_channel.py \
 	%D%/test_thrift_source_answers.py \
 	%D%/test_thrift_source_clients.py \
 	%D%/test_thrift_source_memory.py \

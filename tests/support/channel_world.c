@@ -105,8 +105,9 @@ static Channel *
 open_channel(const char *directory, const char *options, const FileOps *ops, GError **error)
 {
     g_autofree char *yaml = g_strdup_printf("directory: %s\n%s", directory, options);
+    const char *type = strstr(options, "memory-capacity:") != NULL ? "spillable" : "file";
     Component *component =
-        test_part_new(builtin_find(COMPONENT_CHANNEL, "file"), COMPONENT_CHANNEL, "tested", yaml);
+        test_part_new(builtin_find(COMPONENT_CHANNEL, type), COMPONENT_CHANNEL, "tested", yaml);
 
     ((FileChannel *) component)->ops = ops;
     if (component_open(component, error))

@@ -29,7 +29,8 @@ typedef struct {
                        none */
 } ChannelWorld;
 
-/* ops: NULL for the system's. options: lines of YAML. */
+/* ops: NULL for the system's. options: lines of YAML; with a memory-capacity the channel is a
+ * spillable one, which keeps its promises as long as it does not crash. */
 ChannelWorld *channel_world_new(guint seed, const FileOps *ops, const char *options);
 void channel_world_free(ChannelWorld *self);
 

@@ -90,11 +90,11 @@ test_a_power_cut_loses_nothing(void)
 
 /* FALSE if there were not so many calls. */
 static gboolean
-run_with_failure(guint n, gboolean for_ever, int number)
+run_with_failure(guint n, gboolean for_ever, int number, const char *options)
 {
     g_autofree char *what = g_strdup_printf("call %u fails with %d%s", n, number,
                                             for_ever ? ", and all later ones" : "");
-    g_autoptr(ChannelWorld) world = channel_world_new(77, &crash_disk_ops, OPTIONS);
+    g_autoptr(ChannelWorld) world = channel_world_new(77, &crash_disk_ops, options);
     gboolean reached;
 
     world->fails = TRUE;
@@ -117,8 +117,18 @@ test_whatever_call_fails_nothing_is_lost(void)
 
     for (guint k = 0; k < G_N_ELEMENTS(numbers); k++)
         for (guint for_ever = 0; for_ever < 2; for_ever++)
-            for (guint n = 0; run_with_failure(n, for_ever != 0, numbers[k]); n++)
+            for (guint n = 0; run_with_failure(n, for_ever != 0, numbers[k], OPTIONS); n++)
                 g_assert_cmpuint(n, <, 1000);
+}
+
+/* For ever would be another story: then what is in memory is lost at the end. */
+static void
+test_whatever_call_fails_once_a_spillable_channel_writes_what_it_has(void)
+{
+    const char *options = OPTIONS "memory-capacity: 30\n";
+
+    for (guint n = 0; run_with_failure(n, FALSE, EIO, options); n++)
+        g_assert_cmpuint(n, <, 1000);
 }
 
 int
@@ -132,5 +142,7 @@ main(int argc, char **argv)
                     test_a_killed_process_loses_nothing_between_two_syncs);
     g_test_add_func("/file-channel/crash/power", test_a_power_cut_loses_nothing);
     g_test_add_func("/file-channel/crash/failures", test_whatever_call_fails_nothing_is_lost);
+    g_test_add_func("/file-channel/crash/spillable",
+                    test_whatever_call_fails_once_a_spillable_channel_writes_what_it_has);
     return g_test_run();
 }

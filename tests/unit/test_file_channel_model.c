@@ -29,6 +29,9 @@ test_every_sequence_of_actions_does_what_it_must(void)
         "reserve: 0\nsegment-size: 64KiB\ncache: 0\n",
         "reserve: 0\nsegment-size: 64KiB\ncache: 4KiB\nsync: never\n",
         "reserve: 0\nsegment-size: 1MiB\ncache: 4KiB\nsync: interval\nsync-interval: 1ms\n",
+        "reserve: 0\nsegment-size: 64KiB\nmemory-capacity: 30\ncache: 4KiB\nsync: never\n",
+        "reserve: 0\nsegment-size: 64KiB\nmemory-capacity: 30\nmemory-bytes: 8KiB\ncache: 0\n",
+        "reserve: 0\nsegment-size: 64KiB\nmemory-capacity: 100000\n",
         "reserve: 0\nsegment-size: 64KiB\ncache: 0\ncompression: zstd\n",
     };
     guint n_options = G_N_ELEMENTS(options) - (record_compression_names[1] == NULL);

@@ -235,9 +235,11 @@ test_events_consumed_in_memory_are_not_missed_on_disk(void)
 {
     g_autoptr(ChannelHarness) harness = channel_harness_new(&little, "");
     g_autoptr(ChannelHarness) copy = NULL;
+    g_autoptr(Lease) lease = NULL;
 
     put_fives(harness, 0, 10);
-    lease_commit(channel_harness_take(harness, 8), 8);
+    lease = channel_harness_take(harness, 8);
+    lease_commit(lease, 8);
     put_fives(harness, 10, 100);
     copy = after_a_crash(harness);
 

@@ -11,6 +11,8 @@
 #define UNLOGGED_US ((gint64) 100 * 1000)
 #define CHECKPOINT_US ((gint64) 5 * G_USEC_PER_SEC)
 #define SPACE_CHECK_US G_USEC_PER_SEC
+/* At the end of a spillable channel in trouble. */
+#define LAST_TRIES 3
 
 static const char trouble_disk[] = "the disk fails, so events are refused";
 static const char trouble_space[] = "the disk is full or below the reserve, so events are refused";
@@ -276,6 +278,9 @@ writer_fail(FileChannel *self, Group *group, const GError *error)
         else
             why = second;
     }
+    /* Nobody sends again what memory holds: the writer does, and not without a pause. */
+    if (why == NULL && group->spill.end > 0)
+        why = error;
     if (why != NULL)
         writer_begin_trouble(self, group, why);
     writer_complete(self, group, error);
@@ -407,6 +412,19 @@ writer_finish(FileChannel *self)
     log_writer_clear(&self->writer);
 }
 
+static void
+writer_work(FileChannel *self)
+{
+    while (writer_wait(self)) {
+        if (self->answered.head != NULL)
+            writer_answer(self);
+        else if (self->trouble != NULL)
+            writer_retry(self);
+        else
+            writer_turn(self);
+    }
+}
+
 gpointer
 file_channel_write(gpointer data)
 {
@@ -415,13 +433,11 @@ file_channel_write(gpointer data)
     file_channel_save_checkpoint(self);
     file_channel_purge(self, self->durable_low);
     g_mutex_lock(&self->lock);
-    while (writer_wait(self)) {
-        if (self->answered.head != NULL)
-            writer_answer(self);
-        else if (self->trouble != NULL)
-            writer_retry(self);
-        else
-            writer_turn(self);
+    writer_work(self);
+    /* A disk that failed once may take what is in memory now. */
+    for (guint i = 0; i < LAST_TRIES && self->trouble != NULL && self->memory.n_events > 0; i++) {
+        writer_retry(self);
+        writer_work(self);
     }
     if (self->trouble == NULL && self->unlogged_since_us != CLOCK_NEVER)
         writer_turn(self);
