@@ -136,13 +136,14 @@ channel_run(int argc, char **argv)
 const Command channel_command = {
     .name = "channel",
     .arguments = "inspect|verify|cat DIR",
-    .summary = "look into the directory of a file channel",
+    .summary = "look into the directory of a file or spillable channel",
     .details =
         "leat channel inspect DIR      what is in it: events, segments, the age of the oldest\n"
         "leat channel verify DIR       read everything; status 1 if anything is damaged\n"
         "leat channel cat [--json] DIR print the events that are queued, and leave them there\n"
         "\n"
-        "All of them only read. An agent may be running with the directory.\n"
+        "All of them only read. An agent may be running with the directory; what a spillable\n"
+        "channel has in memory only is not there.\n"
         "\n"
         "Example:\n"
         "  leat channel inspect /var/lib/leat/spool",
