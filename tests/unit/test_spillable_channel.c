@@ -122,6 +122,32 @@ test_order_is_kept_from_disk_back_to_memory(void)
     g_assert_cmpuint(part_metric(harness, FILE_CHANNEL_WRITTEN), ==, written);
 }
 
+static void
+test_a_lease_takes_from_disk_and_memory(void)
+{
+    g_autoptr(ChannelHarness) harness = channel_harness_new(&little, "");
+    g_autofree char *expected = numbers(0, 100);
+    g_autoptr(Lease) lease = NULL;
+
+    put_fives(harness, 0, 100);
+    g_assert_cmpuint(part_metric(harness, FILE_CHANNEL_MEMORY), >, 0);
+    lease = channel_harness_take(harness, 1000);
+
+    assert_lease(lease, expected);
+}
+
+static void
+test_capacity_counts_what_is_in_memory_and_on_disk(void)
+{
+    g_autoptr(ChannelHarness) harness = channel_harness_new(&little, "capacity: 100");
+    g_autofree char *expected = numbers(0, 100);
+
+    put_fives(harness, 0, 100);
+
+    g_assert_true(channel_harness_is_full_for(harness, 1));
+    assert_drains(harness, expected);
+}
+
 /* What is rolled back comes first, wherever it and what came after it are by then. */
 static void
 test_what_is_put_back_comes_first(void)
@@ -310,6 +336,8 @@ main(int argc, char **argv)
     g_test_add_func("/spillable/in-time", test_events_that_are_taken_in_time_are_never_written);
     g_test_add_func("/spillable/order-to-disk", test_order_is_kept_from_memory_to_disk);
     g_test_add_func("/spillable/order-to-memory", test_order_is_kept_from_disk_back_to_memory);
+    g_test_add_func("/spillable/both", test_a_lease_takes_from_disk_and_memory);
+    g_test_add_func("/spillable/capacity", test_capacity_counts_what_is_in_memory_and_on_disk);
     g_test_add_func("/spillable/put-back", test_what_is_put_back_comes_first);
     g_test_add_func("/spillable/order", test_order_is_kept_whatever_happens);
     g_test_add_func("/spillable/stop", test_a_clean_stop_writes_what_is_in_memory);
