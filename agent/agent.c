@@ -211,6 +211,11 @@ append_trouble(GString *out, const Component *component, const char *trouble)
 static void
 agent_append_troubles(Agent *self, GString *out)
 {
+    for (guint i = 0; i < self->config->channels->len; i++) {
+        Channel *channel = g_ptr_array_index(self->config->channels, i);
+
+        append_trouble(out, &channel->base, channel_trouble(channel));
+    }
     for (guint i = 0; i < self->config->sources->len; i++) {
         const Source *source = g_ptr_array_index(self->config->sources, i);
 

@@ -27,7 +27,10 @@
     X(multiplexing_selector) \
     X(replicating_selector)
 
-#define BUILTIN_CHANNELS(X) X(memory_channel)
+#define BUILTIN_CHANNELS(X) \
+    X(file_channel)         \
+    X(memory_channel)       \
+    X(spillable_channel)
 
 #define BUILTIN_SINKS(X) \
     X(file_sink)         \

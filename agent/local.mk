@@ -18,11 +18,67 @@ libagent_a_SOURCES = \
 	%D%/agent_stop.h \
 	%D%/builtin.c \
 	%D%/builtin.h \
+	%D%/channels/file_channel/checkpoint.c \
+	%D%/channels/file_channel/checkpoint.h \
+	%D%/channels/file_channel/compression.h \
+	%D%/channels/file_channel/consumption.c \
+	%D%/channels/file_channel/consumption.h \
+	%D%/channels/file_channel/crc32c.c \
+	%D%/channels/file_channel/crc32c.h \
+	%D%/channels/file_channel/file_channel.c \
+	%D%/channels/file_channel/file_channel.h \
+	%D%/channels/file_channel/file_channel_log.c \
+	%D%/channels/file_channel/file_channel_log.h \
+	%D%/channels/file_channel/file_channel_put.c \
+	%D%/channels/file_channel/file_channel_rows.h \
+	%D%/channels/file_channel/file_channel_spill.c \
+	%D%/channels/file_channel/file_channel_spill.h \
+	%D%/channels/file_channel/file_channel_take.c \
+	%D%/channels/file_channel/file_channel_writer.c \
+	%D%/channels/file_channel/file_ops.c \
+	%D%/channels/file_channel/file_ops.h \
+	%D%/channels/file_channel/little_endian.h \
+	%D%/channels/file_channel/log_ranges.c \
+	%D%/channels/file_channel/log_ranges.h \
+	%D%/channels/file_channel/log_reader.c \
+	%D%/channels/file_channel/log_reader.h \
+	%D%/channels/file_channel/log_run.c \
+	%D%/channels/file_channel/log_run.h \
+	%D%/channels/file_channel/log_writer.c \
+	%D%/channels/file_channel/log_writer.h \
+	%D%/channels/file_channel/record.c \
+	%D%/channels/file_channel/record.h \
+	%D%/channels/file_channel/recovery.c \
+	%D%/channels/file_channel/recovery.h \
+	%D%/channels/file_channel/recovery_heads.c \
+	%D%/channels/file_channel/recovery_heads.h \
+	%D%/channels/file_channel/run_cache.c \
+	%D%/channels/file_channel/run_cache.h \
+	%D%/channels/file_channel/segment.c \
+	%D%/channels/file_channel/segment.h \
+	%D%/channels/file_channel/segment_dir.c \
+	%D%/channels/file_channel/segment_dir.h \
+	%D%/channels/file_channel/segment_list.c \
+	%D%/channels/file_channel/segment_list.h \
+	%D%/channels/file_channel/segment_reader.c \
+	%D%/channels/file_channel/segment_reader.h \
+	%D%/channels/file_channel/seq_set.c \
+	%D%/channels/file_channel/seq_set.h \
+	%D%/channels/file_channel/spillable_channel.c \
 	%D%/channels/memory_channel.c \
 	%D%/channels/memory_queue.c \
 	%D%/channels/memory_queue.h \
 	%D%/channels/memory_rest.c \
 	%D%/channels/memory_rest.h \
+	%D%/commands/channel.c \
+	%D%/commands/channel.h \
+	%D%/commands/channel_cat.c \
+	%D%/commands/channel_folder.c \
+	%D%/commands/channel_folder.h \
+	%D%/commands/channel_inspect.c \
+	%D%/commands/channel_verify.c \
+	%D%/commands/channel_walk.c \
+	%D%/commands/channel_walk.h \
 	%D%/commands/check.c \
 	%D%/commands/command.c \
 	%D%/commands/command.h \
@@ -36,12 +92,12 @@ libagent_a_SOURCES = \
 	%D%/commands/describe_yaml.c \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
+	%D%/commands/progress.c \
+	%D%/commands/progress.h \
 	%D%/commands/run.c \
 	%D%/commands/send.c \
 	%D%/commands/send_lines.c \
 	%D%/commands/send_lines.h \
-	%D%/commands/send_progress.c \
-	%D%/commands/send_progress.h \
 	%D%/commands/version.c \
 	%D%/commands/version.h \
 	%D%/core/channel.c \
@@ -118,8 +174,6 @@ libagent_a_SOURCES = \
 	%D%/sinks/file_directory.h \
 	%D%/sinks/file_error.c \
 	%D%/sinks/file_error.h \
-	%D%/sinks/file_format.c \
-	%D%/sinks/file_format.h \
 	%D%/sinks/file_pool.c \
 	%D%/sinks/file_pool.h \
 	%D%/sinks/file_recovery.c \
@@ -154,7 +208,9 @@ if HAVE_ZLIB
 libagent_a_SOURCES += %D%/sinks/file_gzip.c
 endif
 if HAVE_ZSTD
-libagent_a_SOURCES += %D%/sinks/file_zstd.c
+libagent_a_SOURCES += %D%/channels/file_channel/compression_zstd.c %D%/sinks/file_zstd.c
+else
+libagent_a_SOURCES += %D%/channels/file_channel/compression_none.c
 endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)

@@ -116,21 +116,33 @@ has_room(BatchBuilder *self, guint count, gsize size)
     return !self->failed;
 }
 
+/* shift is added to each end. */
+static void
+append_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count, guint32 shift)
+{
+    guint32 *out;
+
+    if (count == 0 || !has_room(self, count, events.length))
+        return;
+    memcpy(self->bytes + self->n_bytes, events.data, events.length);
+    out = self->offsets + self->n_events + 1;
+    for (guint i = 0; i < count; i++)
+        out[i] = ends[i] + shift;
+    self->n_bytes += events.length;
+    self->n_events += count;
+}
+
 void
 batch_builder_add_slice(BatchBuilder *self, const Batch *batch, guint first, guint count)
 {
-    ByteSpan span = batch_span(batch, first, count);
-    guint32 shift = (guint32) self->n_bytes - batch->offsets[first];
-    guint32 *ends;
+    append_encoded(self, batch_span(batch, first, count), batch->offsets + first + 1, count,
+                   (guint32) self->n_bytes - batch->offsets[first]);
+}
 
-    if (count == 0 || !has_room(self, count, span.length))
-        return;
-    memcpy(self->bytes + self->n_bytes, span.data, span.length);
-    ends = self->offsets + self->n_events + 1;
-    for (guint i = 0; i < count; i++)
-        ends[i] = batch->offsets[first + 1 + i] + shift;
-    self->n_bytes += span.length;
-    self->n_events += count;
+void
+batch_builder_add_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends, guint count)
+{
+    append_encoded(self, events, ends, count, (guint32) self->n_bytes);
 }
 
 void

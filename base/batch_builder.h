@@ -20,6 +20,9 @@ gsize batch_builder_allocated(
 gsize batch_builder_allocated_with(const BatchBuilder *self, guint n_events, gsize n_bytes);
 
 void batch_builder_add_slice(BatchBuilder *self, const Batch *batch, guint first, guint count);
+/* Encoded events that stand one behind the other; ends counts from the first byte. */
+void batch_builder_add_encoded(BatchBuilder *self, ByteSpan events, const guint32 *ends,
+                               guint count);
 void batch_builder_add_event(BatchBuilder *self, const EventHeader *headers, guint n_headers,
                              ByteSpan body);
 

@@ -21,6 +21,8 @@ libbase_a_SOURCES = \
 	%D%/event_bytes.h \
 	%D%/event_check.c \
 	%D%/event_encoding.h \
+	%D%/event_format.c \
+	%D%/event_format.h \
 	%D%/event_keys.c \
 	%D%/event_keys.h \
 	%D%/file_text.c \

@@ -1,12 +1,14 @@
 EXTRA_DIST += \
 	%D%/collector.yaml \
+	%D%/durable.yaml \
 	%D%/edge.yaml \
 	%D%/failover.yaml \
 	%D%/quickstart.sh \
 	%D%/quickstart.yaml \
 	%D%/registry.yaml \
 	%D%/routing.yaml \
-	%D%/sequence.yaml
+	%D%/sequence.yaml \
+	%D%/spilling.yaml
 
 # The main job on an example that a person can watch; ends by itself.
 .PHONY: run

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/examples/send.c \
 	%D%/examples/send.cpp \
 	%D%/examples/send.py \
+	%D%/file-channel-format.md \
 	%D%/flume-differences.md \
 	%D%/registry-differences.md \
 	%D%/registry.md

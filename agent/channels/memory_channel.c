@@ -393,11 +393,21 @@ memory_channel_finalize(Component *component)
     g_mutex_clear(&self->lock);
 }
 
+static const OptionSpec memory_channel_options[] = {
+    { .name = "byte-capacity",
+      OPTION_AT(SIZE, MemoryChannel, base.byte_capacity),
+      .fallback = "256MiB",
+      .min = 4096,
+      .help = "Bytes of memory that the events may take at the most." },
+    { 0 },
+};
+
 const ChannelType memory_channel = {
     .base = {
         .name = "memory",
         .summary = "Holds events in memory: fast, and lost if the process dies.",
         .instance_size = sizeof(MemoryChannel),
+        .options = memory_channel_options,
         .open = memory_channel_open,
         .close = memory_channel_close,
         .finalize = memory_channel_finalize,

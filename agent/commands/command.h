@@ -19,7 +19,7 @@ typedef struct {
     int early_stop_status;
 } Command;
 
-extern const Command run_command, check_command, describe_command, send_command;
+extern const Command run_command, check_command, describe_command, send_command, channel_command;
 
 /* For main, before anything else: see early_stop. */
 void command_catch_early_stop(const Command *self);

@@ -193,15 +193,27 @@ append_first_part(GString *yaml, ComponentKind kind, const char *name, const Com
     append_rows(yaml, 4, builtin_kind_options(kind));
 }
 
+/* "[buffer, audit, ...]": each channel needs somebody who writes to it. (transfer full) */
+static char *
+all_channels(void)
+{
+    const ComponentType *const *types = builtin_types(COMPONENT_CHANNEL);
+    GString *list = g_string_new("[" BUFFER ", " AUDIT);
+
+    for (guint i = 1; types[i] != NULL; i++)
+        g_string_append_printf(list, ", %s", types[i]->name);
+    g_string_append_c(list, ']');
+    return g_string_free(list, FALSE);
+}
+
 /* A source that is there for what stands between it and its channels. */
 static void
-append_bare_source(GString *yaml, const char *name)
+append_bare_source(GString *yaml, const char *name, const char *channels)
 {
     const ComponentType *type = builtin_types(COMPONENT_SOURCE)[0];
 
     g_string_append_printf(yaml, "  %s:\n    type: %s\n", name, type->name);
-    append_required(yaml, 4, builtin_kind_options(COMPONENT_SOURCE), "channels",
-                    "[" BUFFER ", " AUDIT "]");
+    append_required(yaml, 4, builtin_kind_options(COMPONENT_SOURCE), "channels", channels);
     append_required(yaml, 4, type->options, NULL, NULL);
 }
 
@@ -213,7 +225,7 @@ append_selectors(GString *yaml)
         g_autofree char *name = g_strdup_printf("with-%s-selector", (*type)->name);
 
         append_heading(yaml, 2, name, (*type)->summary);
-        append_bare_source(yaml, name);
+        append_bare_source(yaml, name, "[" BUFFER ", " AUDIT "]");
         g_string_append_printf(yaml, "    selector:\n      type: %s\n", (*type)->name);
         append_rows(yaml, 6, (*type)->options);
     }
@@ -222,10 +234,12 @@ append_selectors(GString *yaml)
 static void
 append_interceptors(GString *yaml)
 {
+    g_autofree char *channels = all_channels();
+
     if (builtin_types(COMPONENT_INTERCEPTOR)[0] == NULL)
         return;
     append_heading(yaml, 2, "with-interceptors", "They see each event in the order of the list.");
-    append_bare_source(yaml, "with-interceptors");
+    append_bare_source(yaml, "with-interceptors", channels);
     g_string_append(yaml, "    interceptors:\n");
     for (const ComponentType *const *type = builtin_types(COMPONENT_INTERCEPTOR); *type != NULL;
          type++) {
@@ -248,6 +262,15 @@ append_sources(GString *yaml)
     append_interceptors(yaml);
 }
 
+static gboolean
+needs_nothing(const ComponentType *type)
+{
+    for (const OptionSpec *row = type->options; row != NULL && row->name != NULL; row++)
+        if (row->required)
+            return FALSE;
+    return TRUE;
+}
+
 static void
 append_channels(GString *yaml)
 {
@@ -257,6 +280,8 @@ append_channels(GString *yaml)
     append_first_part(yaml, COMPONENT_CHANNEL, BUFFER, types[0]);
     for (guint i = 1; types[i] != NULL; i++)
         append_part(yaml, COMPONENT_CHANNEL, types[i]->name, types[i], NULL, NULL);
+    while (types[1] != NULL && !needs_nothing(types[0]))
+        types++;
     g_string_append_printf(yaml, "\n  " AUDIT ":\n    type: %s\n", types[0]->name);
 }
 

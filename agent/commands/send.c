@@ -174,9 +174,9 @@ send_fail(const GError *failure)
 static int
 send_job_run(const SendJob *self, RpcClient *client, LineReader *lines, gboolean quiet)
 {
-    SendTotals totals = { .total_bytes = line_reader_total(lines) };
+    SendTotals totals = { .sent.total_bytes = line_reader_total(lines) };
     g_autoptr(GError) failure = NULL;
-    SendProgress progress;
+    Progress progress;
     gboolean is_done;
 
     if (!rpc_client_connect(client, CLOCK_NEVER, &failure)) {
@@ -184,10 +184,9 @@ send_job_run(const SendJob *self, RpcClient *client, LineReader *lines, gboolean
         return send_fail(failure);
     }
     catch_signals(self->plan.stop_fd);
-    send_progress_init(&progress,
-                       !quiet && isatty(STDERR_FILENO) && !line_reader_reads_terminal(lines));
+    progress_init(&progress, !quiet && isatty(STDERR_FILENO) && !line_reader_reads_terminal(lines));
     is_done = send_lines(&self->plan, client, lines, &progress, &totals, &failure);
-    send_progress_clear(&progress);
+    progress_clear(&progress);
     if (!quiet) {
         g_autofree char *summary = send_totals_to_text(&totals);
 

@@ -6,6 +6,7 @@
 
 #include "base/batch_builder.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "thrift/wire/connection.h"
 
 /* A batch is cut here however many events it may have: progress stays visible, and it fits into a
@@ -22,7 +23,7 @@ typedef struct {
     const SendPlan *plan;
     RpcClient *client;
     LineReader *lines;
-    SendProgress *progress;
+    Progress *progress;
     SendTotals *totals;
     gint64 start_us;
 
@@ -137,11 +138,11 @@ flush(SendRun *self, GError **error)
     self->frame_size = 0;
     if (!send_batch(self, batch, &failure))
         return fail_at(self->first, (SendError) failure->code, failure->message, error);
-    self->totals->n_events += batch->n_events;
+    self->totals->sent.n_events += batch->n_events;
     self->totals->n_batches++;
-    self->totals->n_bytes = self->consumed;
-    self->totals->elapsed_us = clock_now_us() - self->start_us;
-    send_progress_show(self->progress, self->totals);
+    self->totals->sent.n_bytes = self->consumed;
+    self->totals->sent.elapsed_us = clock_now_us() - self->start_us;
+    progress_show(self->progress, &self->totals->sent);
     return TRUE;
 }
 
@@ -224,7 +225,7 @@ paced_batch_size(const SendPlan *plan)
 }
 
 gboolean
-send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines, SendProgress *progress,
+send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines, Progress *progress,
            SendTotals *totals, GError **error)
 {
     g_autoptr(BatchBuilder) builder = batch_builder_new(0, 0);
@@ -242,6 +243,19 @@ send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines, SendProgr
     };
     gboolean is_done = send_all(&run, error);
 
-    totals->elapsed_us = clock_now_us() - run.start_us;
+    totals->sent.elapsed_us = clock_now_us() - run.start_us;
     return is_done;
+}
+
+char *
+send_totals_to_text(const SendTotals *totals)
+{
+    g_autofree char *size = quantity_size_to_text(totals->sent.n_bytes);
+
+    return g_strdup_printf("sent %" G_GUINT64_FORMAT " event%s (%s) in %.2f s, %" G_GUINT64_FORMAT
+                           " events/s, %" G_GUINT64_FORMAT " batch%s",
+                           totals->sent.n_events, totals->sent.n_events == 1 ? "" : "s", size,
+                           (double) totals->sent.elapsed_us / G_USEC_PER_SEC,
+                           progress_per_second(totals->sent.n_events, totals->sent.elapsed_us),
+                           totals->n_batches, totals->n_batches == 1 ? "" : "es");
 }

@@ -4,7 +4,7 @@
 #include <glib.h>
 
 #include "agent/commands/line_reader.h"
-#include "agent/commands/send_progress.h"
+#include "agent/commands/progress.h"
 #include "base/event_bytes.h"
 #include "client/rpc_client.h"
 
@@ -26,10 +26,16 @@ typedef struct {
     int stop_fd;      /* readable: stop after the batch in flight; -1: none */
 } SendPlan;
 
+typedef struct {
+    ProgressCount sent; /* acknowledged */
+    guint64 n_batches;
+} SendTotals;
+
 /* The longest line that fits into one frame. */
 gsize send_plan_max_line(const SendPlan *self);
 
 /* TRUE when the last line was acknowledged; otherwise the error names the first one that was not.
  * totals is kept up to date in any case. */
-gboolean send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines,
-                    SendProgress *progress, SendTotals *totals, GError **error);
+gboolean send_lines(const SendPlan *plan, RpcClient *client, LineReader *lines, Progress *progress,
+                    SendTotals *totals, GError **error);
+char *send_totals_to_text(const SendTotals *totals); /* (transfer full) */

@@ -11,11 +11,6 @@ const OptionSpec channel_options[] = {
       .fallback = "1000000",
       .min = 1,
       .help = "Events the channel holds at the most, those on their way to a sink included." },
-    { .name = "byte-capacity",
-      OPTION_AT(SIZE, Channel, byte_capacity),
-      .fallback = "256MiB",
-      .min = 4096,
-      .help = "Bytes of memory or disk that the events may take at the most." },
     { .name = "put-timeout",
       OPTION_AT(DURATION, Channel, put_timeout_us),
       .fallback = "3s",
@@ -155,6 +150,12 @@ gboolean
 channel_is_durable(const Channel *self)
 {
     return channel_type(self)->durable;
+}
+
+const char *
+channel_trouble(Channel *self)
+{
+    return channel_type(self)->trouble != NULL ? channel_type(self)->trouble(self) : NULL;
 }
 
 void

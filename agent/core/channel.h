@@ -96,6 +96,7 @@ void channel_wake(Channel *self);
 
 guint64 channel_n_events(Channel *self); /* queued and leased */
 guint64 channel_byte_capacity(const Channel *self);
+const char *channel_trouble(Channel *self); /* NULL while it works; static words */
 gboolean channel_is_durable(
     const Channel *self); /* keeps its content across a restart: need not be drained */
 
@@ -105,7 +106,7 @@ struct Channel {
     Component base;
     gint64 put_timeout_us; /* row of the kind */
     guint64 capacity;      /* events, row of the kind */
-    guint64 byte_capacity; /* bytes, row of the kind */
+    guint64 byte_capacity; /* bytes; each type has a row for it, with a default of its own */
 };
 
 struct ChannelType {
@@ -120,6 +121,8 @@ struct ChannelType {
     void (*rollback)(Lease *lease);               /* puts back and frees */
     void (*wake)(Channel *self);
     guint64 (*n_events)(Channel *self);
+    /* NULL while it works, else why not, in words (static). For /healthz. May be NULL */
+    const char *(*trouble)(Channel *self);
 };
 
 static inline const ChannelType *

@@ -101,6 +101,8 @@ typedef enum {
     REPORT_RECOVERED,
     REPORT_SYSTEM_LIMIT, /* found at the start */
     REPORT_NOT_COPIED,   /* by an optional channel */
+    REPORT_DISK,         /* a write, a sync or a new file failed */
+    REPORT_DAMAGED,      /* files on the disk are not as they were written */
     N_REPORT_REASONS,
 } ReportReason;
 

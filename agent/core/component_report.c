@@ -37,12 +37,14 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_RECOVERED] = { "recovered", "recovered", LOG_AT_INFO },
     [REPORT_SYSTEM_LIMIT] = { "system-limit", "a limit of the system is too low", LOG_AT_WARNING },
     [REPORT_NOT_COPIED] = { "not-copied", "an optional channel gets no copy", LOG_AT_WARNING },
+    [REPORT_DISK] = { "disk", "trouble with the disk", LOG_AT_WARNING },
+    [REPORT_DAMAGED] = { "damaged", "files are damaged", LOG_AT_WARNING },
 };
 
 static const char *const report_labels[] = {
-    "connection-closed", "bad-client",   "too-large",   "refused",      "resources",
-    "event-dropped",     "match-limit",  "destination", "not-a-source", "rejected",
-    "recovered",         "system-limit", "not-copied",  NULL,
+    "connection-closed", "bad-client",  "too-large",    "refused",  "resources", "event-dropped",
+    "match-limit",       "destination", "not-a-source", "rejected", "recovered", "system-limit",
+    "not-copied",        "disk",        "damaged",      NULL,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 

@@ -186,13 +186,13 @@ file_delivery_add(FileDelivery *self, const char *key, const EventView *event, G
     if (file == NULL)
         return FALSE;
     before = file->records->len;
-    file_format_append(self->rules->format, event, file->records);
+    event_format_append(self->rules->format, event, file->records);
     if (overflows(self, file)) {
         g_string_truncate(file->records, before);
         file = turn_over(self, file, FILE_ROLL_SIZE, error);
         if (file == NULL)
             return FALSE;
-        file_format_append(self->rules->format, event, file->records);
+        event_format_append(self->rules->format, event, file->records);
     }
     stage(self, file);
     return file_writer_spill(file, error);

@@ -5,14 +5,14 @@
 #include <sys/types.h>
 
 #include "agent/sinks/file_codec.h"
-#include "agent/sinks/file_format.h"
+#include "base/event_format.h"
 
 typedef enum { FILE_SYNC_BATCH, FILE_SYNC_INTERVAL, FILE_SYNC_NEVER } FileSync;
 
 typedef struct {
     const char *base; /* folder; what a key says stands below it */
     char *suffix;
-    guint format;               /* FileFormat */
+    guint format;               /* EventFormat */
     const FileCodecType *codec; /* NULL: none */
     guint sync;                 /* FileSync */
     gint64 sync_interval_us;

@@ -72,7 +72,7 @@ static const OptionSpec file_sink_options[] = {
     { .name = "format",
       OPTION_AT(CHOICE, FileSink, rules.format),
       .fallback = "text",
-      .choices = file_format_names,
+      .choices = event_format_names,
       .help = "text is the body and a newline, headers-and-text is {key=value, key=value} and the "
               "body, both with newlines in a body left as they are; json is an object a line with "
               "headers and body, where bytes that are not UTF-8 stand in base64 in headers_base64 "

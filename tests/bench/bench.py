@@ -33,15 +33,20 @@ agent: {{ name: bench, http: "127.0.0.1:{http}" }}
 sources:
   inbound: {{ type: thrift, listen: "127.0.0.1:{port}", max-connections: 12000, channels: [buffer] }}
 channels:
-  buffer: {{ type: memory, {channel} }}
+  buffer: {{ {channel} }}
 sinks:
   onward: {{ channel: buffer, {sink} }}
 """
 NULL_SINK = "type: null"
+MEMORY = "type: memory"
 
 
 def thrift_sink(port, more=""):
     return f"type: thrift, hosts: ['127.0.0.1:{port}'], {more}"
+
+
+def file_channel(folder):
+    return f"type: file, directory: {folder}, capacity: 100000000, reserve: 0B"
 
 
 def free_port():
@@ -110,7 +115,7 @@ class Agent:
 
     client_options = []
 
-    def __init__(self, leat, sink=NULL_SINK, channel=""):
+    def __init__(self, leat, sink=NULL_SINK, channel=MEMORY):
         self.folder = tempfile.TemporaryDirectory()
         self.port, self.http = free_port(), free_port()
         path = f"{self.folder.name}/agent.yaml"
@@ -243,9 +248,58 @@ class Bench:
             with contextlib.closing(server) as flume:
                 self.load(flume, BATCHES, FLUME_SECONDS)
                 theirs = self.load(flume, BATCHES, FLUME_SECONDS)
-            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), f"capacity: {SHORT_QUEUE}"), BATCHES)
+            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), f"{MEMORY}, capacity: {SHORT_QUEUE}"), BATCHES)
         words = [f"{rate / 1e6:.2f} M/s, {cpu:.3f} µs CPU" for rate, cpu in (ours, theirs)]
         self.row(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", *words, f"{ours[0] / theirs[0]:.0f} times", None)
+
+    def sync_loop(self, folder):
+        """Events a second that a loop appends and syncs, alone with the disk."""
+        command = [f"{self.options.programs}/sync_loop", f"{folder}/loop", str(self.options.seconds)]
+        loop = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        os.unlink(f"{folder}/loop")
+        return loop["events"] / (loop["end"] - loop["start"]), 0
+
+    def file_channel(self):
+        """Beside the loop that appends and syncs the same bytes, in turns, on the same disk."""
+        with tempfile.TemporaryDirectory(dir=self.options.disk) as folder, \
+                contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end, \
+                contextlib.closing(Agent(self.options.leat, thrift_sink(far_end.port), file_channel(folder))) as agent:
+            self.load(agent, BATCHES, 0.3)
+            rounds = [(self.sync_loop(folder), self.load(agent, BATCHES)) for _ in range(self.options.rounds)]
+            self.ratio_row("file channel, each batch synced, thrift sink, 4 connections, 1000 x 300 B",
+                           [ours for _, ours in rounds], [loops for loops, _ in rounds], 0.70)
+            names = ["leat_file_channel_written_events_total", "leat_file_channel_syncs_total"]
+            before = [agent.metric(name) for name in names]
+            rate = self.load(agent, SINGLES)[0]
+            events, syncs = [agent.metric(name) - old for name, old in zip(names, before)]
+        self.row("file channel, single appends, 64 connections", f"{events / syncs:.1f} events a sync, {rate / 1e3:.1f} k/s", "",
+                 "at least 20 a sync", events / syncs >= 20)
+
+    def backlog(self):
+        """Nobody takes what comes; then leat starts again on what is there, with its checkpoint and without."""
+        size = 1e9 if self.options.quick else 5e9
+        with tempfile.TemporaryDirectory(dir=self.options.disk) as folder:
+            channel = file_channel(folder) + ", sync: never"
+            nowhere = thrift_sink(free_port())
+            with contextlib.closing(Agent(self.options.leat, nowhere, channel)) as agent:
+                while agent.metric("leat_file_channel_disk_bytes") < size:
+                    self.fill(agent)
+                rss = memory_kb(agent.process.pid, "VmRSS") / 1000
+            times = []
+            for checkpoint in (True, False):
+                if not checkpoint:
+                    os.unlink(f"{folder}/checkpoint")
+                with contextlib.closing(Agent(self.options.leat, nowhere, channel)) as agent:
+                    times.append(agent.start_seconds)
+        gigabytes = size / 1e9
+        self.row(f"file channel, {gigabytes:.0f} GB behind: VmRSS", f"{rss:.1f} MB, 67 of it cache", "", "at most 99 MB", rss <= 99)
+        for name, seconds, most in (("with", times[0], 2), ("without", times[1], 5)):
+            self.row(f"start with {gigabytes:.0f} GB in a file channel, {name} a checkpoint", f"{seconds:.2f} s", "",
+                     f"at most {most} s a GB", seconds <= most * gigabytes)
+
+    def fill(self, agent):
+        command = [f"{self.options.programs}/loadgen", "--port", str(agent.port), "--threads", "2", "--seconds", "1", *BATCHES]
+        subprocess.run(command, check=True, capture_output=True)
 
     def over_a_long_link(self):
         """The channel is small, so that the sink is not long behind when the client ends."""
@@ -254,7 +308,7 @@ class Bench:
             rates = []
             for in_flight in (1, 8):
                 sink = thrift_sink(link.port, f"in-flight: {in_flight}")
-                with contextlib.closing(Agent(self.options.leat, sink, f"capacity: {SHORT_QUEUE}")) as agent:
+                with contextlib.closing(Agent(self.options.leat, sink, f"{MEMORY}, capacity: {SHORT_QUEUE}")) as agent:
                     rates.append(self.load(agent, BATCHES, 2)[0])
         one, eight = rates
         self.row(f"thrift sink, {LINK_DELAY_MS} ms each way, in-flight 8 beside 1", f"{eight / 1e3:.1f} k/s",
@@ -319,8 +373,8 @@ class Bench:
         self.ratio_row(f"null sink, with {number} idle beside without", among, alone, 0.90)
 
     def relays(self):
-        self.against_relay(f"thrift sink, 4 connections, {SHORT_QUEUE} events in the channel", f"capacity: {SHORT_QUEUE}", 0.70)
-        self.against_relay("the same, the channel at its default", "", 0.70)
+        self.against_relay(f"thrift sink, 4 connections, {SHORT_QUEUE} events in the channel", f"{MEMORY}, capacity: {SHORT_QUEUE}", 0.70)
+        self.against_relay("the same, the channel at its default", MEMORY, 0.70)
 
     def run(self):
         paths = {
@@ -328,6 +382,8 @@ class Bench:
             "single": lambda: self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80),
             "relay": self.relays,
             "flume": self.beside_flume,
+            "file": self.file_channel,
+            "backlog": self.backlog,
             "link": self.over_a_long_link,
             "hops": self.two_idle_hops,
             "connections": self.idle_connections,
@@ -349,10 +405,11 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--leat", required=True, help="the program")
     parser.add_argument("--programs", required=True, help="the folder of loadgen and limit_server")
+    parser.add_argument("--disk", default=".", help="a folder on the disk that file channels are measured on")
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
     parser.add_argument("--only", default="", metavar="PATH",
-                        help="null, single, relay, flume, link, hops, connections, memory or start")
+                        help="null, single, relay, flume, file, backlog, link, hops, connections, memory or start")
     parser.add_argument("--quick", action="store_true", help="about a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:

@@ -2,30 +2,72 @@
 #include "tests/contract/channel_harness.h"
 
 #include "agent/builtin.h"
+#include "tests/support/folder.h"
 #include "tests/support/test_part.h"
 
 const ChannelVariant channel_variants[] = {
     { .name = "memory", .type = "memory", .options = "" },
+    { .name = "file",
+      .type = "file",
+      .options = "reserve: 0\nsegment-size: 1MiB\n",
+      .is_on_disk = TRUE },
+    { .name = "file-uncached",
+      .type = "file",
+      .options = "reserve: 0\nsync: never\ncache: 0\nsegment-size: 64KiB\n",
+      .is_on_disk = TRUE },
+    { .name = "spillable",
+      .type = "spillable",
+      .options = "reserve: 0\nsegment-size: 1MiB\n",
+      .is_on_disk = TRUE },
+    { .name = "spillable-little",
+      .type = "spillable",
+      .options = "reserve: 0\nsync: never\ncache: 0\nsegment-size: 64KiB\nmemory-capacity: 8\n",
+      .is_on_disk = TRUE,
+      .may_wait = TRUE },
     { 0 },
 };
 
 /* ---- the channel ---- */
 
+static void
+channel_harness_open(ChannelHarness *self)
+{
+    self->channel = (Channel *) test_part_open(builtin_find(COMPONENT_CHANNEL, self->variant->type),
+                                               COMPONENT_CHANNEL, "tested", self->yaml);
+}
+
 ChannelHarness *
 channel_harness_new(const ChannelVariant *variant, const char *options)
 {
     ChannelHarness *self = g_new0(ChannelHarness, 1);
-    g_autofree char *yaml = g_strdup_printf("%s%s", variant->options, options);
+    g_autofree char *directory = NULL;
 
-    self->channel = (Channel *) test_part_open(builtin_find(COMPONENT_CHANNEL, variant->type),
-                                               COMPONENT_CHANNEL, "tested", yaml);
+    self->variant = variant;
+    if (variant->is_on_disk) {
+        self->directory = folder_make();
+        directory = g_strdup_printf("directory: %s\n", self->directory);
+    }
+    self->yaml =
+        g_strdup_printf("%s%s%s", variant->options, directory != NULL ? directory : "", options);
+    channel_harness_open(self);
     return self;
+}
+
+void
+channel_harness_reopen(ChannelHarness *self)
+{
+    test_part_free(&self->channel->base);
+    channel_harness_open(self);
 }
 
 void
 channel_harness_free(ChannelHarness *self)
 {
     test_part_free(&self->channel->base);
+    if (self->directory != NULL)
+        folder_remove(self->directory);
+    g_free(self->directory);
+    g_free(self->yaml);
     g_free(self);
 }
 
@@ -126,8 +168,11 @@ channel_harness_is_full_for(ChannelHarness *self, guint count)
     gboolean is_full;
 
     test_ticket_init(&ticket);
-    is_full = channel_harness_start_put(self, 0, count, &ticket) == PUT_PENDING &&
-              channel_put_cancel(self->channel, &ticket.ticket);
+    is_full = channel_harness_start_put(self, 0, count, &ticket) == PUT_PENDING;
+    if (is_full && !channel_put_cancel(self->channel, &ticket.ticket)) {
+        g_assert_true(test_ticket_wait(&ticket)); /* it had room, and is only being written */
+        is_full = FALSE;
+    }
     test_ticket_clear(&ticket);
     return is_full;
 }
@@ -148,18 +193,40 @@ lease_to_text(const Lease *lease)
     return slices_to_text((const BatchSlice *) (gpointer) lease->slices->data, lease->slices->len);
 }
 
+/* Takes and commits what is there by the deadline; FALSE if nothing is. */
+static gboolean
+channel_harness_drain_once(ChannelHarness *self, gint64 deadline_us, GString *text)
+{
+    TakeLimits limits = { .max_events = 1000, .max_bytes = G_MAXSIZE };
+    g_autoptr(Lease) lease = channel_take(self->channel, &limits, deadline_us);
+    g_autofree char *part = NULL;
+
+    if (lease == NULL)
+        return FALSE;
+    part = lease_to_text(lease);
+    g_string_append_printf(text, "%s%s", text->len > 0 ? " " : "", part);
+    lease_commit(lease, lease->n_events);
+    return TRUE;
+}
+
 char *
 channel_harness_drain(ChannelHarness *self)
 {
     GString *text = g_string_new(NULL);
-    Lease *lease;
 
-    while ((lease = channel_harness_take(self, 1000)) != NULL) {
-        g_autofree char *part = lease_to_text(lease);
+    while (channel_harness_drain_once(self, clock_now_us(), text))
+        ;
+    return g_string_free(text, FALSE);
+}
 
-        g_string_append_printf(text, "%s%s", text->len > 0 ? " " : "", part);
-        lease_commit(lease, lease->n_events);
-        lease_rollback(lease);
-    }
+char *
+channel_harness_drain_around(ChannelHarness *self, TestTicket *ticket)
+{
+    GString *text = g_string_new(NULL);
+
+    while (!test_ticket_is_done(ticket))
+        channel_harness_drain_once(self, clock_deadline_us(1000), text);
+    while (channel_harness_drain_once(self, clock_now_us(), text))
+        ;
     return g_string_free(text, FALSE);
 }

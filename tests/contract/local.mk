@@ -14,6 +14,8 @@ tests_contract_test_channel_SOURCES = \
 	%D%/test_channel.c \
 	tests/support/events.c \
 	tests/support/events.h \
+	tests/support/folder.c \
+	tests/support/folder.h \
 	tests/support/test_part.c \
 	tests/support/test_part.h
 tests_contract_test_channel_LDADD = $(AGENT_LIBS)

@@ -14,9 +14,17 @@ fuzz_walk = \
 	%D%/repeated_field.c \
 	%D%/repeated_field.h
 
+fuzz_channel_dir = \
+	tests/support/events.c \
+	tests/support/events.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h \
+	%D%/fuzz_channel_dir.c
+
 LIBFUZZER = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 replays = \
+	%D%/replay_channel_dir \
 	%D%/replay_event_bytes \
 	%D%/replay_frame_server \
 	%D%/replay_nsq \
@@ -26,6 +34,9 @@ replays = \
 check_PROGRAMS += $(replays)
 TESTS += $(replays)
 
+tests_fuzz_replay_channel_dir_SOURCES = $(fuzz_channel_dir) %D%/replay_main.c
+tests_fuzz_replay_channel_dir_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"channel_dir"'
+tests_fuzz_replay_channel_dir_LDADD = $(AGENT_LIBS)
 tests_fuzz_replay_event_bytes_SOURCES = %D%/fuzz_event_bytes.c %D%/replay_main.c
 tests_fuzz_replay_event_bytes_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"event_bytes"'
 tests_fuzz_replay_event_bytes_LDADD = $(BASE_LIBS)
@@ -47,6 +58,7 @@ tests_fuzz_replay_yaml_tree_LDADD = $(BASE_LIBS)
 
 if FUZZING
 fuzz_targets = \
+	%D%/fuzz_channel_dir \
 	%D%/fuzz_event_bytes \
 	%D%/fuzz_frame_server \
 	%D%/fuzz_nsq \
@@ -66,6 +78,9 @@ fuzz: $(fuzz_targets)
 	    -artifact_prefix=%D%/found/ %D%/found/$$name $(srcdir)/%D%/corpus/$$name || exit 1; \
 	done
 
+tests_fuzz_fuzz_channel_dir_SOURCES = $(fuzz_channel_dir)
+tests_fuzz_fuzz_channel_dir_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_channel_dir_LDADD = $(AGENT_LIBS)
 tests_fuzz_fuzz_event_bytes_SOURCES = %D%/fuzz_event_bytes.c
 tests_fuzz_fuzz_event_bytes_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_event_bytes_LDADD = $(BASE_LIBS)

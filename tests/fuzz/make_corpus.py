@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_corpus.py - writes the seeds of corpus/walk, corpus/event_bytes, corpus/reply and corpus/frame_server with Debian's
-python3-thrift. What a fuzzer found lies beside them under other names and is left alone.
+python3-thrift, and those of corpus/channel_dir from docs/file-channel-format.md. What a fuzzer found lies beside them under other names and is left alone.
 
     /usr/bin/python3 tests/fuzz/make_corpus.py
 """
@@ -218,8 +218,112 @@ def save_nodes():
     save("nsq", "long", b"\12  V1" + b"x" * 5000)
 
 
+# ---- directories of a file channel: docs/file-channel-format.md, and fuzz_channel_dir.c for how they are put into one input ----
+
+CHANNEL = 0xC4A11E1
+AS_IT_IS, PUT_RIGHT = 0x10, 0x20
+
+
+def crc32c(content):
+    crc = 0xFFFFFFFF
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def with_checksum(content):
+    return content[:12] + struct.pack("<I", crc32c(content[:12] + bytes(4) + content[16:])) + content[16:]
+
+
+def head(number, first_seq, consumed=0, previous_end=4096, version=1, channel=CHANNEL):
+    return with_checksum(struct.pack("<8sIIIIQQQqQQQQQ", b"LEATSEG\n", version, 0, 4096, 0x1EA70000 + number, channel, number, 65536,
+                                     1, first_seq, consumed, number - 1, previous_end if number > 1 else 0, 0))
+
+
+def record(number, kind, count, seq, payload, synced=4096, compression=0, raw_length=None):
+    rest = struct.pack("<IBBHIQqIIII", len(payload), kind, compression, 0, count, seq, 1,
+                       len(payload) if raw_length is None else raw_length, 0x1EA70000 + number, synced // 8, 0)
+    return struct.pack("<I", crc32c(payload + rest)) + rest + payload + bytes(-len(payload) % 8)
+
+
+def numbers(number, first, count, **more):
+    payload = b"".join(encoded_event(lambda p: plain(p, (), str(n).encode())) for n in range(first, first + count))
+    return record(number, 1, count, first, payload, **more)
+
+
+def consumed(number, low, *ranges, **more):
+    return record(number, 2, len(ranges), low, b"".join(struct.pack("<QQQ", *r) for r in ranges), **more)
+
+
+def checkpoint(low, end, next_seq, *ranges, channel=CHANNEL):
+    content = struct.pack("<8sIIQQQQQQQQQ", b"LEATCKP\n", 1, 0, channel, low, 1, 4096, *end, next_seq, 100, len(ranges))
+    return with_checksum(content + b"".join(struct.pack("<QQQ", *r) for r in ranges))
+
+
+def image(*files):
+    return b"".join(bytes([kind]) + struct.pack("<H", len(content)) + content for kind, content in files)
+
+
+def flipped(content, at):
+    return content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1:]
+
+
+def save_directories():
+    first = [numbers(1, 5 * i, 5) for i in range(3)]
+    one = head(1, 0) + b"".join(first)
+    end = 4096 + sum(map(len, first))
+    two = head(2, 15, previous_end=end) + numbers(2, 15, 5) + consumed(2, 7, (0, 7, 100)) + numbers(2, 20, 5, synced=4272)
+    good = checkpoint(3, (1, 4096 + len(first[0])), 5)
+    whole = [(1, one), (2, two)]
+    seeds = {
+        "empty": [],
+        "one": [(1, one)],
+        "two": whole,
+        "checkpoint": [(0, good), *whole],
+        "checkpoint-ranges": [(0, checkpoint(3, (2, 4184), 20, (5, 6, 10), (8, 12, 40))), *whole],
+        "checkpoint-ahead": [(0, checkpoint(3, (2, 9000), 2**63)), *whole],
+        "checkpoint-last-number": [(0, checkpoint(2**64 - 2, (2, 4096), 2**64 - 1)), *whole],
+        "checkpoint-foreign": [(0, checkpoint(3, (1, 4096), 5, channel=7)), *whole],
+        "checkpoint-alone": [(0, good)],
+        "checkpoint-flipped": [(0, flipped(good, 30)), *whole],
+        "torn": [(1, one[:-20])],
+        "damaged": [(1, flipped(one, 150)), (2, two)],
+        "damaged-head": [(1, flipped(one, 30)), (2, two)],
+        "zeros": [(1, one + bytes(64)), (2, two)],
+        "missing-first": [(2, two)],
+        "missing-middle": [(1, one), (3, head(3, 40, previous_end=5000) + numbers(3, 40, 2))],
+        "same-number": [(1, one), (2, one)],
+        "foreign-channel": [(1, one), (2, head(2, 15, channel=9) + numbers(2, 15, 5))],
+        "version": [(1, one), (2, head(2, 15, version=2))],
+        "again": [(1, one + numbers(1, 10, 5, synced=end)), (2, two)],
+        "backwards": [(1, head(1, 50) + numbers(1, 50, 3) + numbers(1, 10, 3) + numbers(1, 52, 4))],
+        "ends-behind-itself": [(1, one), (2, head(2, 15, previous_end=2**63) + numbers(2, 15, 5))],
+        "last-numbers": [(1, head(1, 2**64 - 9) + numbers(1, 2**64 - 9, 4))],
+        "consumed-everything": [(1, one + consumed(1, 2**64 - 2, (0, 2**64 - 1, 1)))],
+        "consumed-ahead": [(1, one + consumed(1, 0, (10, 30, 1), (40, 50, 2**64 - 1)))],
+        "consumed-nonsense": [(1, one + consumed(1, 5, (9, 3, 1), (7, 7, 0)))],
+        "safe-behind-itself": [(1, head(1, 0) + numbers(1, 0, 5, synced=2**34))],
+        "no-events": [(1, head(1, 0) + record(1, 1, 3, 0, b"not three events"))],
+        "too-few-events": [(1, head(1, 0) + record(1, 1, 9, 0, first[0][48:80]))],
+        "claims-much": [(1, head(1, 0) + record(1, 1, 5, 0, bytes(40), compression=1, raw_length=2**28))],
+        "claims-more": [(1, head(1, 0) + record(1, 1, 2**32 - 1, 0, bytes(40), compression=1, raw_length=2**32 - 1))],
+        "unknown-record": [(1, head(1, 0) + record(1, 7, 1, 0, bytes(8)) + first[0])],
+        "others": [(1, one), (15, b"hello")],
+        "raw-head": [(1 | AS_IT_IS, one[:96] + bytes(1952) + one[:96] + bytes(1952) + one[96:])],
+        "raw-text": [(1 | AS_IT_IS, b"#!/bin/sh"), (2, two)],
+        "raw-empty": [(1 | AS_IT_IS, b""), (2, two)],
+        "put-right": [(0 | PUT_RIGHT, good), (1 | PUT_RIGHT, one), (2 | PUT_RIGHT, two)],
+        "put-right-flipped": [(1 | PUT_RIGHT, flipped(one, 96 + 50)), (2 | PUT_RIGHT, flipped(two, 200))],
+    }
+    for name, files in seeds.items():
+        save("channel_dir", name, image(*files))
+
+
 def main():
     save_nodes()
+    save_directories()
     save_streams()
     for protocol in PROTOCOLS:
         for label, (name, write) in CALLS.items():

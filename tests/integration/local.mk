@@ -13,11 +13,13 @@ integration_files = \
 	%D%/stories.tap \
 	%D%/tap.py \
 	%D%/test_adding_a_part.py \
+	%D%/test_channel_tools.py \
 	%D%/test_check.py \
 	%D%/test_client_library.py \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
 	%D%/test_examples.py \
+	%D%/test_file_channel_ledger.py \
 	%D%/test_file_sink.py \
 	%D%/test_file_sink_outage.py \
 	%D%/test_lifecycle.py \
@@ -33,6 +35,7 @@ integration_files = \
 	%D%/test_sequence.py \
 	%D%/test_shutdown.py \
 	%D%/test_slow_patterns.py \
+	%D%/test_spillable_channel.py \
 	%D%/test_thrift_source_answers.py \
 	%D%/test_thrift_source_clients.py \
 	%D%/test_thrift_source_memory.py \

@@ -7,7 +7,7 @@ import pytest
 
 from leat import program
 
-COMMANDS = ["run", "check", "describe", "send"]
+COMMANDS = ["run", "check", "describe", "send", "channel"]
 
 
 def leat(*arguments, stdin="", env=None, stdout=subprocess.PIPE):
@@ -51,6 +51,15 @@ def test_every_command_has_help_with_an_example(command):
     assert leat("help", command).stdout == result.stdout
 
 
+@pytest.mark.parametrize("command", ["inspect", "verify", "cat"])
+def test_every_channel_command_has_help_with_an_example(command):
+    result = leat("channel", command, "--help")
+
+    assert result.returncode == 0 and result.stderr == ""
+    assert re.search(rf"^Example:\n  leat channel {command} ", result.stdout, re.M)
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], ["a command is missing", "leat --help"]),
     (["chek"], ["unknown command 'chek'", "did you mean 'check'?"]),
@@ -73,9 +82,14 @@ def test_every_command_has_help_with_an_example(command):
     (["describe", "sinc"], ["there is no kind 'sinc'", "did you mean 'sink'?"]),
     (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, sink-group, agent"]),
     (["describe", "sink/fiel"], ["there is no sink of type 'fiel'", "did you mean 'file'?"]),
-    (["describe", "file"], ["there is no kind 'file'", "did you mean 'sink/file'?"]),
+    (["describe", "logger"], ["there is no kind 'logger'", "did you mean 'sink/logger'?"]),
     (["describe", "sink/"], ["there is no sink of type ''", "file, logger, null"]),
     (["send"], ["leat send"]),
+    (["channel"], ["leat channel: a command is missing"]),
+    (["channel", "inspct", "a"], ["leat channel: unknown command 'inspct'", "did you mean 'inspect'?"]),
+    (["channel", "cat"], ["leat channel cat: DIR is missing"]),
+    (["channel", "cat", "--jsno", "a"], ["leat channel cat: unknown option '--jsno'", "did you mean '--json'?"]),
+    (["channel", "verify", "a", "b"], ["leat channel verify", "'b'"]),
 ])
 def test_a_mistake_is_one_line_and_status_2(arguments, words):
     assert_usage_error(leat(*arguments), *words)

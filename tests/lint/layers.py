@@ -19,9 +19,10 @@ LAYERS = {
     "agent/sources": ["agent/core", "thrift", "base"],
     "agent/interceptors": ["agent/core", "base"],
     "agent/selectors": ["agent/core", "base"],
-    "agent/channels": ["agent/core", "base"],
+    "agent/channels": ["agent/channels/file_channel", "agent/core", "base"],
+    "agent/channels/file_channel": ["agent/core", "base"],
     "agent/sinks": ["agent/core", "client", "base"],
-    "agent/commands": ["agent", "agent/core", "client", "thrift/wire", "base"],
+    "agent/commands": ["agent", "agent/channels/file_channel", "agent/core", "client", "thrift/wire", "base"],
     "agent": ["agent/commands", "agent/core", "base"],
 }
 PART_FOLDERS = {"sources": "SOURCES", "interceptors": "INTERCEPTORS", "selectors": "SELECTORS",

@@ -1,8 +1,8 @@
-lints = %D%/conformance.py %D%/format.sh %D%/layers.py %D%/sizes.py
+lints = %D%/conformance.py %D%/damage_table.py %D%/format.sh %D%/layers.py %D%/sizes.py
 EXTRA_DIST += $(lints)
 TESTS += %D%/format.sh
 if HAVE_PYTHON
-TESTS += %D%/conformance.py %D%/layers.py %D%/sizes.py
+TESTS += %D%/conformance.py %D%/damage_table.py %D%/layers.py %D%/sizes.py
 endif
 
 # Minutes of clang-tidy; .clang-tidy says what it looks for.

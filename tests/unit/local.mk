@@ -18,10 +18,14 @@ unit_tests = \
 	%D%/test_event_bytes \
 	%D%/test_event_check \
 	%D%/test_event_edit \
+	%D%/test_event_format \
 	%D%/test_event_window \
+	%D%/test_file_channel_crash \
+	%D%/test_file_channel_faults \
+	%D%/test_file_channel_model \
+	%D%/test_file_channel_record \
 	%D%/test_file_codec \
 	%D%/test_file_faults \
-	%D%/test_file_format \
 	%D%/test_file_recovery \
 	%D%/test_file_sink \
 	%D%/test_file_template \
@@ -36,6 +40,9 @@ unit_tests = \
 	%D%/test_leat_client \
 	%D%/test_line_reader \
 	%D%/test_log \
+	%D%/test_log_damage_checkpoint \
+	%D%/test_log_damage_records \
+	%D%/test_log_damage_segments \
 	%D%/test_loop \
 	%D%/test_memory_queue \
 	%D%/test_memory_rest \
@@ -50,6 +57,7 @@ unit_tests = \
 	%D%/test_poison \
 	%D%/test_poison_outage \
 	%D%/test_problems \
+	%D%/test_progress \
 	%D%/test_put_race \
 	%D%/test_quantity \
 	%D%/test_receive_memory \
@@ -67,12 +75,12 @@ unit_tests = \
 	%D%/test_rpc_stream \
 	%D%/test_rpc_threads \
 	%D%/test_selectors \
-	%D%/test_send_progress \
 	%D%/test_sink_group \
 	%D%/test_sink_group_threads \
 	%D%/test_sink_pipeline \
 	%D%/test_sink_runner \
 	%D%/test_source_processor \
+	%D%/test_spillable_channel \
 	%D%/test_source_put \
 	%D%/test_take_waiters \
 	%D%/test_thrift_sink \
@@ -111,6 +119,16 @@ decoder = \
 event_maker = \
 	tests/support/event_maker.c \
 	tests/support/event_maker.h
+# The directory of a file channel, damaged, and what is found in it.
+log_damage = \
+	tests/support/events.c \
+	tests/support/events.h \
+	tests/support/log_maker.c \
+	tests/support/log_maker.h \
+	tests/support/log_survivors.c \
+	tests/support/log_survivors.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h
 file_sink_harness = \
 	$(event_maker) \
 	tests/support/file_sink_harness.c \
@@ -148,8 +166,8 @@ tests_unit_test_walk_verdicts_LDADD = $(WIRE_LIBS)
 tests_unit_test_connection_SOURCES = \
 	%D%/test_connection.c tests/support/deaf_peer.c tests/support/deaf_peer.h
 tests_unit_test_connection_LDADD = $(WIRE_LIBS)
-tests_unit_test_send_progress_SOURCES = %D%/test_send_progress.c
-tests_unit_test_send_progress_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_progress_SOURCES = %D%/test_progress.c
+tests_unit_test_progress_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_take_waiters_SOURCES = %D%/test_take_waiters.c
 tests_unit_test_take_waiters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=g_get_monotonic_time
 tests_unit_test_take_waiters_LDADD = $(AGENT_LIBS)
@@ -245,12 +263,35 @@ tests_unit_test_channel_processor_SOURCES = \
 tests_unit_test_channel_processor_LDADD = $(AGENT_LIBS)
 tests_unit_test_selectors_SOURCES = %D%/test_selectors.c $(test_select)
 tests_unit_test_selectors_LDADD = $(AGENT_LIBS)
-tests_unit_test_file_format_SOURCES = $(event_maker) %D%/test_file_format.c
-tests_unit_test_file_format_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_event_format_SOURCES = $(event_maker) %D%/test_event_format.c
+tests_unit_test_event_format_LDADD = $(BASE_LIBS)
 tests_unit_test_file_template_SOURCES = $(event_maker) %D%/test_file_template.c
 tests_unit_test_file_template_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_file_time_SOURCES = $(event_maker) %D%/test_file_time.c
 tests_unit_test_file_time_LDADD = libagent.a $(BASE_LIBS)
+channel_world = \
+	tests/support/channel_world.c \
+	tests/support/channel_world.h \
+	tests/support/folder.c \
+	tests/support/folder.h \
+	tests/support/test_part.c \
+	tests/support/test_part.h
+tests_unit_test_file_channel_crash_SOURCES = \
+	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_crash.c
+tests_unit_test_file_channel_crash_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_channel_faults_SOURCES = \
+	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_faults.c
+tests_unit_test_file_channel_faults_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_channel_model_SOURCES = $(channel_world) %D%/test_file_channel_model.c
+tests_unit_test_file_channel_model_LDADD = $(AGENT_LIBS)
+tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
+tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
+tests_unit_test_log_damage_checkpoint_SOURCES = $(log_damage) %D%/test_log_damage_checkpoint.c
+tests_unit_test_log_damage_checkpoint_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_records_SOURCES = $(log_damage) %D%/test_log_damage_records.c
+tests_unit_test_log_damage_records_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_segments_SOURCES = $(log_damage) %D%/test_log_damage_segments.c
+tests_unit_test_log_damage_segments_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_codec_SOURCES = $(decoder) %D%/test_file_codec.c
 tests_unit_test_file_codec_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 tests_unit_test_file_codec_LDADD = $(FILE_SINK_LIBS)
@@ -333,3 +374,12 @@ tests_unit_test_nsq_wire_SOURCES = %D%/test_nsq_wire.c
 tests_unit_test_nsq_wire_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
 tests_unit_test_registry_text_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_spillable_channel_SOURCES = \
+	$(test_events) \
+	$(test_part) \
+	%D%/test_spillable_channel.c \
+	tests/contract/channel_harness.c \
+	tests/contract/channel_harness.h \
+	tests/support/folder.c \
+	tests/support/folder.h
+tests_unit_test_spillable_channel_LDADD = $(AGENT_LIBS)

@@ -1,11 +1,11 @@
-/* file_format.c - records as text, as JSON without loss, and as Flume prints headers. */
-#include "agent/sinks/file_format.h"
+/* event_format.c - events as text, as JSON without loss, and as Flume prints headers. */
+#include "base/event_format.h"
 
 #include <string.h>
 
 #include "base/json_writer.h"
 
-const char *const file_format_names[] = { "text", "json", "headers-and-text", NULL };
+const char *const event_format_names[] = { "text", "json", "headers-and-text", NULL };
 
 static void
 append_span(GString *out, ByteSpan span)
@@ -115,12 +115,12 @@ append_json(const EventView *event, GString *out)
 }
 
 void
-file_format_append(FileFormat format, const EventView *event, GString *out)
+event_format_append(EventFormat format, const EventView *event, GString *out)
 {
     static void (*const appenders[])(const EventView *event, GString *out) = {
-        [FILE_FORMAT_TEXT] = append_text,
-        [FILE_FORMAT_JSON] = append_json,
-        [FILE_FORMAT_HEADERS_AND_TEXT] = append_headers_and_text,
+        [EVENT_FORMAT_TEXT] = append_text,
+        [EVENT_FORMAT_JSON] = append_json,
+        [EVENT_FORMAT_HEADERS_AND_TEXT] = append_headers_and_text,
     };
 
     appenders[format](event, out);

@@ -1,4 +1,4 @@
-/* file_format.h - one event as one record of a file.
+/* event_format.h - one event as text: a line, or a JSON object that loses nothing.
  *
  * text              the body
  * headers-and-text  {key=value, key2=value2} body
@@ -14,7 +14,7 @@
 
 #include "base/event_bytes.h"
 
-typedef enum { FILE_FORMAT_TEXT, FILE_FORMAT_JSON, FILE_FORMAT_HEADERS_AND_TEXT } FileFormat;
-extern const char *const file_format_names[]; /* in this order, NULL-terminated */
+typedef enum { EVENT_FORMAT_TEXT, EVENT_FORMAT_JSON, EVENT_FORMAT_HEADERS_AND_TEXT } EventFormat;
+extern const char *const event_format_names[]; /* in this order, NULL-terminated */
 
-void file_format_append(FileFormat format, const EventView *event, GString *out);
+void event_format_append(EventFormat format, const EventView *event, GString *out);

@@ -1,0 +1,114 @@
+/* file_channel_log.c - what the writer does with its log besides writing: syncs, new segments, the
+ * checkpoint, the end of segments. */
+#include "agent/channels/file_channel/file_channel_log.h"
+
+#include "agent/channels/file_channel/checkpoint.h"
+#include "base/clock.h"
+
+gboolean
+file_channel_sync(FileChannel *self, GError **error)
+{
+    gint64 begin_us = clock_now_us();
+    MetricSet *metrics = self->base.base.part_metrics;
+
+    if (self->writer.synced == self->writer.offset)
+        return TRUE;
+    if (!log_writer_sync(&self->writer, error))
+        return FALSE;
+    self->last_sync_us = clock_now_us();
+    self->durable_low = MAX(self->durable_low, self->written_low);
+    metric_add(metrics, FILE_CHANNEL_SYNCS, 1);
+    metric_observe_us(metrics, FILE_CHANNEL_SYNC_TIME, self->last_sync_us - begin_us, 1);
+    return TRUE;
+}
+
+gboolean
+file_channel_check_space(FileChannel *self, guint64 more, GError **error)
+{
+    guint64 free_bytes;
+
+    self->space_checked_us = clock_now_us();
+    if (self->options.reserve == 0 || self->ops->free_bytes(self->dir.fd, &free_bytes) != 0 ||
+        free_bytes >= self->options.reserve + more)
+        return TRUE;
+    g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_SPACE,
+                "directory '%s': %" G_GUINT64_FORMAT " MiB are free, of which the reserve is "
+                "%" G_GUINT64_FORMAT " MiB and a segment needs %" G_GUINT64_FORMAT " MiB",
+                self->dir.path, free_bytes >> 20, self->options.reserve >> 20, more >> 20);
+    return FALSE;
+}
+
+gboolean
+file_channel_roll(FileChannel *self, guint64 size, guint64 record_bytes, guint64 low,
+                  GError **error)
+{
+    if (self->options.sync != FILE_SYNC_NEVER && !file_channel_sync(self, error))
+        return FALSE;
+    if (!log_writer_roll(&self->writer, size, record_bytes, low, error))
+        return FALSE;
+    self->written_low = self->durable_low = low;
+    return TRUE;
+}
+
+/* Whether the first segment is done with. */
+static gboolean
+file_channel_may_remove(FileChannel *self, guint64 low, SegmentInfo *ret_info)
+{
+    return segment_list_first(&self->segments, ret_info) && ret_info->end_seq <= low &&
+           !(ret_info->number == self->writer.number && self->writer.fd >= 0);
+}
+
+void
+file_channel_purge(FileChannel *self, guint64 low)
+{
+    SegmentInfo info;
+
+    if (!file_channel_may_remove(self, low, &info))
+        return;
+    do {
+        segment_list_remove_first(&self->segments);
+        if (!segment_dir_delete(&self->dir, info.number))
+            component_report(&self->base.base, REPORT_DISK, NULL, "a segment cannot be removed");
+    } while (file_channel_may_remove(self, low, &info));
+    g_mutex_lock(&self->lock);
+    file_channel_measure(self);
+    file_channel_admit_pending(self);
+    file_channel_show(self);
+    g_mutex_unlock(&self->lock);
+}
+
+static void
+file_channel_describe(FileChannel *self, Checkpoint *checkpoint)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+    const LogRange *range = log_ranges_peek(&self->available);
+    SegmentInfo last = { 0 };
+
+    segment_list_last(&self->segments, &last);
+    checkpoint->channel = self->writer.channel;
+    checkpoint->consumed = self->consumption.low;
+    if (range != NULL && range->first == self->consumption.low)
+        checkpoint->from = range->from;
+    checkpoint->end = (LogPosition){ last.number, last.end };
+    checkpoint->next_seq = self->writer.next_seq;
+    checkpoint->n_bytes = self->stored_bytes - MIN(self->stored_bytes, self->memory.n_bytes);
+    seq_set_add_all(&checkpoint->above, &self->consumption.above);
+}
+
+void
+file_channel_save_checkpoint(FileChannel *self)
+{
+    g_auto(Checkpoint) checkpoint;
+    g_autoptr(GError) error = NULL;
+
+    checkpoint_init(&checkpoint);
+    file_channel_describe(self, &checkpoint);
+    self->last_checkpoint_us = clock_now_us();
+    self->checkpoint_is_stale = FALSE;
+    if (checkpoint_save(self->ops, self->dir.fd, &checkpoint, &error)) {
+        self->durable_low = MAX(self->durable_low, checkpoint.consumed);
+        return;
+    }
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_CHECKPOINT_FAILURES, 1);
+    component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+}

@@ -1,0 +1,143 @@
+/* file_ops.c - the channel's file calls, and the loops that short ones need. */
+#include "agent/channels/file_channel/file_ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+G_DEFINE_QUARK(leat_file_channel_error, file_channel_error)
+
+static int
+system_open(int folder, const char *name, int flags, mode_t mode)
+{
+    return openat(folder, name, flags | O_CLOEXEC, mode);
+}
+
+static int
+system_preallocate(int fd, off_t length)
+{
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length);
+}
+
+static int
+system_size(int fd, guint64 *ret_bytes)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        return -1;
+    *ret_bytes = (guint64) status.st_size;
+    return 0;
+}
+
+static int
+system_rename(int folder, const char *from, const char *to)
+{
+    return renameat(folder, from, folder, to);
+}
+
+static int
+system_link(int folder, const char *from, const char *to)
+{
+    return linkat(folder, from, folder, to, 0);
+}
+
+static int
+system_unlink(int folder, const char *name)
+{
+    return unlinkat(folder, name, 0);
+}
+
+static int
+system_free_bytes(int folder, guint64 *ret_bytes)
+{
+    struct statvfs status;
+
+    if (fstatvfs(folder, &status) != 0)
+        return -1;
+    *ret_bytes = (guint64) status.f_bavail * status.f_frsize;
+    return 0;
+}
+
+const FileOps file_ops_system = {
+    .open = system_open,
+    .close = close,
+    .pread = pread,
+    .pwritev = pwritev,
+    .fdatasync = fdatasync,
+    .fsync = fsync,
+    .preallocate = system_preallocate,
+    .truncate = ftruncate,
+    .size = system_size,
+    .rename = system_rename,
+    .link = system_link,
+    .unlink = system_unlink,
+    .free_bytes = system_free_bytes,
+};
+
+void
+file_ops_set_error(GError **error, int number, const char *what, const char *name)
+{
+    gboolean is_full = number == ENOSPC || number == EDQUOT;
+
+    g_set_error(error, FILE_CHANNEL_ERROR,
+                is_full ? FILE_CHANNEL_ERROR_NO_SPACE : FILE_CHANNEL_ERROR_IO, "cannot %s %s: %s",
+                what, name, g_strerror(number));
+}
+
+gboolean
+file_write_all(const FileOps *ops, int fd, struct iovec *parts, guint n_parts, guint64 offset)
+{
+    while (n_parts > 0) {
+        ssize_t written = ops->pwritev(fd, parts, (int) MIN(n_parts, IOV_MAX), (off_t) offset);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written == 0 ? EIO : errno;
+            return FALSE;
+        }
+        offset += (guint64) written;
+        for (; n_parts > 0 && (gsize) written >= parts->iov_len; parts++, n_parts--)
+            written -= (ssize_t) parts->iov_len;
+        if (n_parts > 0) {
+            parts->iov_base = (char *) parts->iov_base + written;
+            parts->iov_len -= (gsize) written;
+        }
+    }
+    return TRUE;
+}
+
+gssize
+file_read_all(const FileOps *ops, int fd, void *bytes, gsize length, guint64 offset)
+{
+    gsize done = 0;
+
+    while (done < length) {
+        ssize_t got = ops->pread(fd, (char *) bytes + done, length - done, (off_t) (offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (gsize) got;
+    }
+    return (gssize) done;
+}
+
+gboolean
+file_sync(const FileOps *ops, int fd)
+{
+    int result;
+
+    do
+        result = ops->fdatasync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}

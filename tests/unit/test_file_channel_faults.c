@@ -1,0 +1,251 @@
+/* test_file_channel_faults.c - a disk that fails, is full, or cannot be read, and works again. */
+#include <errno.h>
+#include <glib.h>
+#include <unistd.h>
+
+#include "agent/channels/file_channel/file_channel.h"
+#include "base/clock.h"
+#include "tests/support/channel_world.h"
+#include "tests/support/crash_disk.h"
+
+#define OPTIONS "reserve: 0\nsegment-size: 64KiB\n"
+
+static ChannelWorld *
+world_new(const char *options)
+{
+    ChannelWorld *world = channel_world_new(1, &crash_disk_ops, options);
+    g_autoptr(GError) error = NULL;
+
+    crash_disk_start(NULL, NULL);
+    channel_world_open(world, &error);
+    g_assert_no_error(error);
+    return world;
+}
+
+static void
+world_end(ChannelWorld *world)
+{
+    channel_world_close(world);
+    channel_world_free(world);
+    crash_disk_stop();
+}
+
+static guint64
+part_metric(ChannelWorld *world, FileChannelMetric metric)
+{
+    return metric_get(world->channel->base.part_metrics, metric);
+}
+
+/* Until puts are taken again: the disk is tried in turns of a few hundred milliseconds. */
+static void
+put_until_taken(ChannelWorld *world)
+{
+    gint64 deadline_us = clock_deadline_us(10 * G_USEC_PER_SEC);
+
+    while (!channel_world_put(world, 1)) {
+        g_assert_cmpint(clock_now_us(), <, deadline_us);
+        g_usleep(1000);
+    }
+}
+
+#define assert_world_drains(world, text)                                        \
+    G_STMT_START                                                                \
+    {                                                                           \
+        g_autofree char *drained_ = channel_world_drain(world, clock_now_us()); \
+        g_assert_cmpstr(drained_, ==, text);                                    \
+    }                                                                           \
+    G_STMT_END
+
+static void
+test_what_could_not_be_synced_is_refused_and_never_delivered(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(channel_world_put(world, 2));
+    crash_disk_fail(crash_disk_n_calls() + 1, FALSE, EIO); /* after the write */
+    g_assert_false(channel_world_put(world, 3));
+    g_assert_true(channel_world_put(world, 1));
+
+    assert_world_drains(world, "0 1 5");
+    g_assert_null(channel_trouble(world->channel));
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_FAILURES), ==, 1);
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_REFUSED), ==, 3);
+    channel_world_close(world);
+    channel_world_open(world, &error);
+    assert_world_drains(world, "");
+    world_end(world);
+}
+
+static void
+test_a_segment_that_failed_is_not_written_to_again(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+
+    g_assert_true(channel_world_put(world, 1));
+    g_assert_cmpuint(((FileChannel *) world->channel)->writer.number, ==, 1);
+    crash_disk_fail(crash_disk_n_calls(), FALSE, EIO);
+    g_assert_false(channel_world_put(world, 1));
+    g_assert_true(channel_world_put(world, 1));
+
+    g_assert_cmpuint(((FileChannel *) world->channel)->writer.number, ==, 2);
+    assert_world_drains(world, "0 2");
+    world_end(world);
+}
+
+static void
+test_a_full_disk_refuses_puts_and_gives_events_until_it_has_room(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+
+    crash_disk_fill(ENOSPC);
+    g_assert_false(channel_world_put(world, 1));
+    g_assert_nonnull(channel_trouble(world->channel));
+    crash_disk_fill(0);
+    put_until_taken(world);
+    g_assert_null(channel_trouble(world->channel));
+    while (((FileChannel *) world->channel)->writer.number < 4)
+        g_assert_true(channel_world_put(world, 5));
+
+    crash_disk_fill(ENOSPC);
+    while (channel_world_put(world, 5))
+        ;
+    g_free(channel_world_drain(world, clock_now_us()));
+
+    g_assert_cmpuint(channel_n_events(world->channel), ==, 0);
+    crash_disk_fill(0);
+    put_until_taken(world);
+    world->fails = TRUE; /* space that was given back before that could be written down */
+    channel_world_close(world);
+    channel_world_check(world, world->directory, "after a full disk");
+    world_end(world);
+}
+
+static void
+test_puts_are_refused_below_the_reserve(void)
+{
+    ChannelWorld *world = world_new("reserve: 1000GiB\n");
+
+    g_assert_false(channel_world_put(world, 1));
+
+    g_assert_nonnull(channel_trouble(world->channel));
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_REFUSED), ==, 1);
+    world_end(world);
+}
+
+static void
+test_a_read_that_fails_is_tried_again(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
+    g_autofree char *drained = NULL;
+
+    g_assert_true(channel_world_put(world, 3));
+    crash_disk_fail_reads(1, EIO);
+    assert_world_drains(world, "");
+    drained = channel_world_drain(world, clock_deadline_us(100 * 1000));
+
+    g_assert_cmpstr(drained, ==, "0 1 2");
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 0);
+    world_end(world);
+}
+
+static void
+test_a_place_that_cannot_be_read_is_passed_over_in_the_end(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
+
+    g_assert_true(channel_world_put(world, 3));
+    crash_disk_fail_reads(1000, EIO);
+    for (guint i = 0; i < 10; i++)
+        assert_world_drains(world, "");
+    g_assert_cmpuint(channel_n_events(world->channel), ==, 3);
+    assert_world_drains(world, "");
+    crash_disk_fail_reads(0, 0);
+
+    g_assert_cmpuint(channel_n_events(world->channel), ==, 0);
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 3);
+    g_assert_true(channel_world_put(world, 1));
+    assert_world_drains(world, "3");
+    world_end(world);
+}
+
+static void
+test_a_directory_has_one_channel(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(ChannelWorld) other = channel_world_new(2, NULL, OPTIONS);
+    g_autofree char *pid = g_strdup_printf("process %d", (int) getpid());
+    g_autofree char *own = g_strdup(other->directory);
+    g_autoptr(GError) error = NULL;
+
+    rmdir(own);
+    g_free(other->directory);
+    other->directory = g_strdup(world->directory);
+
+    g_assert_false(channel_world_open(other, &error));
+    g_assert_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_LOCKED);
+    g_assert_nonnull(strstr(error->message, pid));
+    g_assert_nonnull(strstr(error->message, world->directory));
+    world_end(world);
+}
+
+static void
+test_a_put_larger_than_a_segment_gets_one_of_its_own(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
+
+    g_assert_true(channel_world_put(world, 1));
+    g_assert_true(channel_world_put(world, 300)); /* some 270 kB */
+    g_assert_true(channel_world_put(world, 1));
+    channel_world_close(world);
+
+    channel_world_check(world, world->directory, "after a large put");
+    world_end(world);
+}
+
+/* One lease is kept, and everything else is delivered: segments cannot go. */
+static void
+test_a_lease_that_is_kept_does_not_fill_the_disk(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "byte-capacity: 128KiB\n");
+    TakeLimits limits = { .max_events = 1, .max_bytes = G_MAXSIZE };
+    FileChannel *channel = (FileChannel *) world->channel;
+    Lease *kept;
+    guint n_puts = 0;
+
+    g_assert_true(channel_world_put(world, 1));
+    kept = channel_take(world->channel, &limits, clock_now_us());
+    for (; channel->disk_bytes <= 288 * 1024; n_puts++) {
+        g_assert_true(channel_world_put(world, 5));
+        g_free(channel_world_drain(world, clock_now_us()));
+        g_assert_cmpuint(n_puts, <, 1000);
+    }
+    g_assert_false(channel_world_put(world, 1));
+
+    lease_commit(kept, 1);
+    lease_rollback(kept);
+    put_until_taken(world);
+    world_end(world);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/file-channel/faults/sync",
+                    test_what_could_not_be_synced_is_refused_and_never_delivered);
+    g_test_add_func("/file-channel/faults/closed-for-ever",
+                    test_a_segment_that_failed_is_not_written_to_again);
+    g_test_add_func("/file-channel/faults/full",
+                    test_a_full_disk_refuses_puts_and_gives_events_until_it_has_room);
+    g_test_add_func("/file-channel/faults/reserve", test_puts_are_refused_below_the_reserve);
+    g_test_add_func("/file-channel/faults/read-again", test_a_read_that_fails_is_tried_again);
+    g_test_add_func("/file-channel/faults/unreadable",
+                    test_a_place_that_cannot_be_read_is_passed_over_in_the_end);
+    g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
+    g_test_add_func("/file-channel/faults/large",
+                    test_a_put_larger_than_a_segment_gets_one_of_its_own);
+    g_test_add_func("/file-channel/faults/kept-lease",
+                    test_a_lease_that_is_kept_does_not_fill_the_disk);
+    return g_test_run();
+}
