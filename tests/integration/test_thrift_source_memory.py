@@ -14,6 +14,7 @@ from wire import Raw
 
 FRAME = 16_000_000  # 15 of them fill what large requests may have of 256 MiB
 PROMISE = struct.pack("!i", FRAME) + b"\x82\x21\x01\x0bappendBatch"
+HELD_UP = 15  # seconds; what stalls for as long as it may would take twice as long
 BATCH = wire.append_batch("compact", [bytes(10_000)] * 1500)
 
 
@@ -77,8 +78,8 @@ def test_stalled_clients_that_hold_all_memory_are_ended_and_the_others_go_on(lea
     taken = in_threads(4, lambda: send_batches(agent, 3))
     small.join()
 
-    assert max(taken) < 2 + BUSY, f"large batches took {taken} s"
-    assert max(longest) < 1, f"a single append took {max(longest):.2f} s"
+    assert max(taken) < HELD_UP, f"large batches took {taken} s"
+    assert max(longest) < BUSY, f"a single append took {max(longest):.2f} s"
     assert incidents(agent, "slow-frame") >= 4  # whose memory the others needed; the rest has its time
     wait_until(lambda: n_closed(stalled) == incidents(agent, "slow-frame"), "those are closed")
     assert "others waited" in agent.wait_for_log("connection closed")["detail"]
@@ -91,7 +92,7 @@ def test_a_crowd_of_stalled_clients_in_line_is_ended_at_once(leat):
 
     [taken] = in_threads(1, lambda: send_batches(agent, 1))
 
-    assert taken < 2 + BUSY
+    assert taken < HELD_UP
     assert incidents(agent, "slow-frame") >= 135
     close_all(stalled)
 
@@ -102,7 +103,7 @@ def test_clients_that_fall_silent_in_mid_frame_make_room_for_others(leat):
 
     [taken] = in_threads(1, lambda: send_batches(agent, 1))
 
-    assert taken < 2 + BUSY
+    assert taken < HELD_UP
     assert incidents(agent, "slow-frame") >= 1
     close_all(stalled)
 
