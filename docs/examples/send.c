@@ -2,6 +2,7 @@
  *
  *     cc -o send send.c $(pkg-config --cflags --libs leat-client)
  *     ./send hub1:4141,hub2:4141 < /var/log/syslog */
+#define _POSIX_C_SOURCE 200809L /* getline, with -std=c11 too */
 #include <leat/client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static bool
 send_all(LeatClient *client, const LeatEvent *events, size_t n_events)
 {
     for (int n_failures = 0; n_failures < 10; n_failures++) {
-        GError *error = NULL;
+        g_autoptr(GError) error = NULL;
         size_t n_done;
 
         if (leat_client_append_batch(client, events, n_events, &n_done, &error))
@@ -26,7 +27,6 @@ send_all(LeatClient *client, const LeatEvent *events, size_t n_events)
             sleep(1);
         events += n_done;
         n_events -= n_done;
-        g_error_free(error);
     }
     return false;
 }
@@ -43,15 +43,15 @@ main(int argc, char **argv)
     GError *error = NULL;
     LeatClient *client = leat_client_new(options, &error);
     bool ok = client != NULL;
-    ssize_t length = 0;
+    ssize_t size = 0;
 
     if (!ok)
         fprintf(stderr, "%s\n", error->message);
-    while (ok && length >= 0) {
+    while (ok && size >= 0) {
         size_t n = 0;
 
-        for (; n < BATCH && (length = getline(&lines[n], &sizes[n], stdin)) >= 0; n++)
-            events[n] = (LeatEvent){ lines[n], (size_t) length, headers, 1 };
+        for (; n < BATCH && (size = getline(&lines[n], &sizes[n], stdin)) >= 0; n++)
+            events[n] = (LeatEvent){ lines[n], size - (lines[n][size - 1] == '\n'), headers, 1 };
         ok = send_all(client, events, n);
     }
     leat_client_free(client);

@@ -43,9 +43,9 @@ class Installed:
         path = f"{self.modules}:{os.environ.get('PKG_CONFIG_PATH', '')}"
         return run(["pkg-config", *arguments, "leat-client"], env=dict(os.environ, PKG_CONFIG_PATH=path)).split()
 
-    def compile(self, source, output):
+    def compile(self, source, output, *flags):
         """As the manual says, with every warning an error."""
-        run([*COMPILER, *CHECKERS, "-Wall", "-Wextra", "-Werror", "-o", output, source, *self.pkg_config("--cflags", "--libs")])
+        run([*COMPILER, *CHECKERS, "-Wall", "-Wextra", "-Werror", *flags, "-o", output, source, *self.pkg_config("--cflags", "--libs")])
         return output
 
     def start(self, *command, **keywords):

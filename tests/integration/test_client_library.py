@@ -69,7 +69,7 @@ def test_the_header_passes_strict_compilers(installed, tmp_path, language):
 
 @pytest.fixture(scope="session")
 def example(installed, tmp_path_factory):
-    return installed.compile(EXAMPLE, tmp_path_factory.mktemp("example") / "send")
+    return installed.compile(EXAMPLE, tmp_path_factory.mktemp("example") / "send", "-std=c11")
 
 
 def test_the_manual_and_the_page_about_clients_show_one_program(installed):
@@ -92,14 +92,14 @@ def test_the_program_of_the_manual_sends_its_batch(installed, collector, tmp_pat
 
 def test_the_example_is_short_and_sends_every_line_in_order(installed, example, collector):
     agent = collector()
-    lines = [f"line {i}\n" for i in range(2500)]
+    lines = [f"line {i}\n" for i in range(2500)] + ["\n", "no newline"]
 
     sender = installed.start(example, f"127.0.0.1:{agent.port('apps')}")
     output, errors = sender.communicate("".join(lines), timeout=60)
     agent.stop()
 
     assert (sender.returncode, output, errors) == (0, "", "")
-    assert [event["body"] for event in agent.records()] == lines
+    assert [event["body"] for event in agent.records()] == [line.rstrip("\n") for line in lines]
     assert all(event["headers"] == {"app": "send"} for event in agent.records())
     assert EXAMPLE.read_text().count("\n") < 60
 
@@ -116,7 +116,7 @@ def test_the_example_goes_on_with_the_other_agent_when_one_is_killed(installed, 
     second.stop()
 
     assert (sender.returncode, output, errors) == (0, "", "")
-    assert [event["body"] for event in second.records()] == ["after\n"] * 1000
+    assert [event["body"] for event in second.records()] == ["after"] * 1000
 
 
 def test_the_example_tells_of_a_wrong_host(installed, example):
