@@ -58,6 +58,8 @@ libthrift_a_SOURCES = \
 	%D%/source_processor.c \
 	%D%/source_processor.h
 libthrift_a_CPPFLAGS = $(AM_CPPFLAGS) $(THRIFT_CFLAGS)
+# `make all` makes BUILT_SOURCES first; `make leat` in a fresh folder does not.
+$(libthrift_a_OBJECTS): | %D%/gen/stamp
 
 WIRE_LIBS = libthrift-wire.a $(BASE_LIBS)
 LEAT_THRIFT_LIBS = libthrift.a libthrift-gen.a $(THRIFT_LIBS) $(WIRE_LIBS)
