@@ -1,9 +1,11 @@
 /* main.c - finds the subcommand and runs it. */
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/commands/command.h"
 #include "agent/commands/version.h"
@@ -95,15 +97,26 @@ run_command_line(const Command *command, int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* What was printed must have arrived: a full disk or a reader that went away is not success. */
+/* errno does not tell: the write that failed may have been any. */
+static gboolean
+has_output_no_reader(void)
+{
+    struct pollfd output = { .fd = STDOUT_FILENO };
+
+    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* What was printed must have arrived: a full disk or a reader that went away is not success. The
+ * reader knows that it went, as `head` does. */
 static int
 close_output(int status)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    fprintf(stderr, "leat: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
-            errno != 0 ? g_strerror(errno) : "");
+    if (!has_output_no_reader())
+        fprintf(stderr, "leat: standard output cannot be written%s%s\n", errno != 0 ? ": " : "",
+                errno != 0 ? g_strerror(errno) : "");
     return status == EXIT_OK ? EXIT_PROBLEM : status;
 }
 
