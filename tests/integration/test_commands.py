@@ -1,5 +1,6 @@
-"""test_commands.py - the command line: help, versions, mistakes, and output that cannot be written."""
+"""test_commands.py - the command line: help, versions, mistakes, and output that cannot be written; and that of bootstrap."""
 import os
+import pathlib
 import re
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 
 from leat import program
 
+TREE = pathlib.Path(__file__).resolve().parents[2]
 COMMANDS = ["run", "check", "describe", "send", "channel"]
 
 
@@ -121,3 +123,13 @@ def test_arguments_behind_two_dashes_are_no_options():
 
     assert result.returncode == 1
     assert result.stderr.startswith("--dot: the file cannot be read")
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_bootstrap_shows_its_usage_and_builds_nothing(option, tmp_path):
+    shown = subprocess.run([TREE / "bootstrap", option], capture_output=True, text=True, timeout=20,
+                           env=dict(os.environ, BUILD_DIR=str(tmp_path / "build"), LEAT_NO_INSTALL="1"), check=False)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("bootstrap - ") and "./bootstrap check" in shown.stdout
+    assert not (tmp_path / "build").exists()
