@@ -314,6 +314,39 @@ test_a_peer_that_hangs_up_is_noticed(Fixture *self, gconstpointer protocol G_GNU
 }
 
 static void
+test_a_peer_that_hangs_up_without_a_word_may_speak_another_protocol(
+    Fixture *self, gconstpointer protocol G_GNUC_UNUSED)
+{
+    g_autoptr(GError) error = NULL;
+    WireReply reply;
+
+    g_assert_true(send_one(self, NULL));
+    shutdown(self->fd, SHUT_RDWR);
+
+    g_assert_false(
+        wire_connection_receive(self->connection, clock_deadline_us(SOON_US), &reply, &error));
+    g_assert_true(g_str_has_suffix(error->message, "it may not speak the binary protocol"));
+}
+
+static void
+test_a_peer_that_has_answered_speaks_the_protocol(Fixture *self,
+                                                  gconstpointer protocol G_GNUC_UNUSED)
+{
+    g_autoptr(GError) error = NULL;
+    WireReply reply;
+
+    g_assert_true(send_one(self, NULL) && send_one(self, NULL));
+    peer_says(self, ok_1, sizeof ok_1 - 1);
+    shutdown(self->fd, SHUT_RDWR);
+
+    g_assert_true(
+        wire_connection_receive(self->connection, clock_deadline_us(SOON_US), &reply, NULL));
+    g_assert_false(
+        wire_connection_receive(self->connection, clock_deadline_us(SOON_US), &reply, &error));
+    g_assert_true(g_str_has_suffix(error->message, "the peer closed the connection"));
+}
+
+static void
 test_it_is_quiet_until_something_is_owed_said_or_over(Fixture *self,
                                                       gconstpointer protocol G_GNUC_UNUSED)
 {
@@ -431,6 +464,10 @@ main(int argc, char **argv)
     ADD("a-silent-peer-is-given-up-at-the-deadline", WIRE_COMPACT,
         test_a_silent_peer_is_given_up_at_the_deadline);
     ADD("a-peer-that-hangs-up-is-noticed", WIRE_COMPACT, test_a_peer_that_hangs_up_is_noticed);
+    ADD("a-peer-that-hangs-up-without-a-word-may-speak-another-protocol", WIRE_BINARY,
+        test_a_peer_that_hangs_up_without_a_word_may_speak_another_protocol);
+    ADD("a-peer-that-has-answered-speaks-the-protocol", WIRE_COMPACT,
+        test_a_peer_that_has_answered_speaks_the_protocol);
     ADD("it-is-quiet-until-something-is-owed-said-or-over", WIRE_COMPACT,
         test_it_is_quiet_until_something_is_owed_said_or_over);
     ADD("a-peer-that-hung-up-is-not-quiet", WIRE_COMPACT, test_a_peer_that_hung_up_is_not_quiet);

@@ -27,6 +27,14 @@ struct WireConnection {
     const char *methods[WIRE_MAX_SEQUENCE_ID + 1]; /* static; of the calls in flight */
 };
 
+/* Servers hang up so on a protocol that they do not speak, but others do when they end. */
+static const char *const wordless_ends[] = {
+    [WIRE_COMPACT] = "the peer closed the connection without an answer; it may not speak the "
+                     "compact protocol",
+    [WIRE_BINARY] = "the peer closed the connection without an answer; it may not speak the "
+                    "binary protocol",
+};
+
 WireConnection *
 wire_connection_new(const Endpoint *peer, WireProtocol protocol)
 {
@@ -40,6 +48,7 @@ wire_connection_new(const Endpoint *peer, WireProtocol protocol)
     self->next_sequence_id = self->oldest_sequence_id = 1;
     peer_socket_init(&self->socket);
     self->socket.peer = endpoint_to_text(peer);
+    self->socket.wordless_end = wordless_ends[protocol];
     return self;
 }
 

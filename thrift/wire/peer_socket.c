@@ -19,12 +19,14 @@
 #define KEEPALIVE_PROBES 3
 #define USER_TIMEOUT_MS 30000
 
+static const char hung_up[] = "the peer closed the connection";
+
 G_DEFINE_QUARK(leat_connection_error, connection_error)
 
 void
 peer_socket_init(PeerSocket *self)
 {
-    *self = (PeerSocket){ .fd = -1 };
+    *self = (PeerSocket){ .fd = -1, .wordless_end = hung_up };
     g_mutex_init(&self->lock);
 }
 
@@ -66,13 +68,19 @@ peer_socket_fail(PeerSocket *self, ConnectionError code, const char *what, GErro
 }
 
 static gboolean
+peer_socket_fail_closed(PeerSocket *self, GError **error)
+{
+    return peer_socket_fail(self, CONNECTION_ERROR_CLOSED,
+                            self->has_spoken ? hung_up : self->wordless_end, error);
+}
+
+static gboolean
 peer_socket_fail_errno(PeerSocket *self, GError **error)
 {
     int saved = errno;
 
     if (saved == ECONNRESET || saved == EPIPE)
-        return peer_socket_fail(self, CONNECTION_ERROR_CLOSED, "the peer closed the connection",
-                                error);
+        return peer_socket_fail_closed(self, error);
     return peer_socket_fail(self, CONNECTION_ERROR_IO, g_strerror(saved), error);
 }
 
@@ -254,11 +262,12 @@ peer_socket_read(PeerSocket *self, guint8 *data, gsize size, gint64 deadline_us,
     for (;;) {
         gssize n_read = recv(self->fd, data, size, 0);
 
-        if (n_read > 0)
+        if (n_read > 0) {
+            self->has_spoken = TRUE;
             return (gsize) n_read;
+        }
         if (n_read == 0)
-            return peer_socket_fail(self, CONNECTION_ERROR_CLOSED, "the peer closed the connection",
-                                    error);
+            return peer_socket_fail_closed(self, error);
         if (errno == EAGAIN) {
             if (!peer_socket_wait(self, POLLIN, "no answer in time", deadline_us, error))
                 return 0;

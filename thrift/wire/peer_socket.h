@@ -9,8 +9,10 @@
 #include "thrift/wire/connection_error.h"
 
 typedef struct {
-    char *peer; /* in words: its name, once connected its address */
-    gint shut;  /* atomic, as the resolver wants it */
+    char *peer;               /* in words: its name, once connected its address */
+    const char *wordless_end; /* static; what is said when it hangs up and never said a word */
+    gboolean has_spoken;
+    gint shut; /* atomic, as the resolver wants it */
 
     GMutex lock; /* guards fd, which the one thread that changes it reads without */
     int fd;      /* -1: none */
