@@ -117,11 +117,27 @@ endpoint_free_func(gpointer endpoint)
     endpoint_free(endpoint);
 }
 
+/* "a:1,b:2", as `leat send` and Apache Flume take them. */
+static gboolean
+has_several_addresses(const char *text)
+{
+    const char *separator = strpbrk(text, ", \t");
+    const char *colon = strchr(text, ':');
+
+    return separator != NULL && colon != NULL && colon < separator &&
+           strchr(separator, ':') != NULL;
+}
+
 static gboolean
 add_endpoint(const YamlNode *item, const char *path, Problems *problems, GPtrArray *list)
 {
-    Endpoint *endpoint = option_value_parse_endpoint(item, path, problems);
+    Endpoint *endpoint;
 
+    if (has_several_addresses(item->text))
+        return option_value_refuse(item, path, problems,
+                                   "is more than one address; write a list, such as "
+                                   "[\"hub1:4141\", \"hub2:4141\"]");
+    endpoint = option_value_parse_endpoint(item, path, problems);
     if (endpoint == NULL)
         return FALSE;
     g_ptr_array_add(list, endpoint);

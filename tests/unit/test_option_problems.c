@@ -168,8 +168,12 @@ test_a_wrong_address_is_told_what_an_address_is(void)
           "t:1:27: s.hosts[2]: 'c:0' has port 0, which nobody can connect to; write the port that "
           "is listened on\n"
           "t:1:34: s.hosts[3]: 'd' has no port; write host:port, such as d:4141\n" },
-        { "s: { hosts: 'a:1,b:2' }\n", "t:1:13: s.hosts: 'a:1,b:2' has more than one ':'; write an "
-                                       "IPv6 address as [::1]:4141\n" },
+        { "s: { hosts: 'a:1,b:2' }\n", "t:1:13: s.hosts: 'a:1,b:2' is more than one address; write "
+                                       "a list, such as [\"hub1:4141\", \"hub2:4141\"]\n" },
+        { "s: { hosts: a:1 b:2 }\n", "t:1:13: s.hosts: 'a:1 b:2' is more than one address; write "
+                                     "a list, such as [\"hub1:4141\", \"hub2:4141\"]\n" },
+        { "s: { hosts: '::1' }\n", "t:1:13: s.hosts: '::1' has more than one ':'; write an IPv6 "
+                                   "address as [::1]:4141\n" },
         { 0 },
     };
 
