@@ -342,16 +342,47 @@ report_missing(const OptionSpec *spec, const YamlNode *mapping, const char *path
                  spec->name, spec->example == NULL ? kind : spec->example);
 }
 
+/* "host-backoff" for "backoff"; NULL: there is none. */
+static const char *
+find_switch_like(const OptionSpec *const *tables, const char *name)
+{
+    for (; *tables != NULL; tables++)
+        for (const OptionSpec *spec = *tables; spec->name != NULL; spec++)
+            if (spec->kind == OPTION_BOOL && g_str_has_suffix(spec->name, name))
+                return spec->name;
+    return NULL;
+}
+
+/* TRUE, after adding a problem, if true or false stands where a duration belongs and was meant for
+ * another option. */
+static gboolean
+is_misplaced_switch(const OptionSpec *const *tables, const OptionSpec *spec, const YamlNode *node,
+                    const char *path, Problems *problems)
+{
+    const char *other;
+
+    if (spec->kind != OPTION_DURATION || node->kind != YAML_SCALAR ||
+        (g_ascii_strcasecmp(node->text, "true") != 0 &&
+         g_ascii_strcasecmp(node->text, "false") != 0))
+        return FALSE;
+    other = find_switch_like(tables, spec->name);
+    if (other != NULL)
+        option_value_refuse(node, path, problems, "is not a duration; did you mean '%s: %s'?",
+                            other, node->text);
+    return other != NULL;
+}
+
 static void
-apply_option(const OptionSpec *spec, const YamlNode *mapping, gpointer instance, const char *path,
-             Problems *problems)
+apply_option(const OptionSpec *const *tables, const OptionSpec *spec, const YamlNode *mapping,
+             gpointer instance, const char *path, Problems *problems)
 {
     gpointer target = G_STRUCT_MEMBER_P(instance, spec->offset);
     const YamlNode *node = mapping == NULL ? NULL : yaml_node_get(mapping, spec->name);
     g_autofree char *option_path = path_join(path, spec->name);
 
     memset(target, 0, member_sizes[spec->kind]);
-    if (node != NULL && apply_node(spec, node, target, option_path, problems))
+    if (node != NULL && !is_misplaced_switch(tables, spec, node, option_path, problems) &&
+        apply_node(spec, node, target, option_path, problems))
         return;
     if (node == NULL && spec->required)
         report_missing(spec, mapping, path, problems);
@@ -409,9 +440,9 @@ options_apply(const OptionSpec *const *tables, const YamlNode *mapping, gpointer
     }
     if (mapping != NULL)
         check_keys(tables, mapping, path, problems);
-    for (; *tables != NULL; tables++)
-        for (const OptionSpec *spec = *tables; spec->name != NULL; spec++)
-            apply_option(spec, mapping, instance, path, problems);
+    for (const OptionSpec *const *table = tables; *table != NULL; table++)
+        for (const OptionSpec *spec = *table; spec->name != NULL; spec++)
+            apply_option(tables, spec, mapping, instance, path, problems);
 }
 
 static void

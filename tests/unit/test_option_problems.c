@@ -180,6 +180,25 @@ test_a_wrong_address_is_told_what_an_address_is(void)
     assert_complaints(rows);
 }
 
+static const OptionSpec switch_options[] = {
+    { .name = "backoff", OPTION_AT(DURATION, EveryOption, time_us), .fallback = "1s" },
+    { .name = "host-backoff", OPTION_AT(BOOL, EveryOption, truth), .fallback = "true" },
+    { 0 },
+};
+
+static void
+test_true_or_false_for_a_duration_is_told_of_the_switch_of_like_name(void)
+{
+    static const OptionSpec *const tables[] = { switch_options, NULL };
+    g_autofree char *meant = complaints_of(tables, "s: { backoff: false }\n");
+    g_autofree char *plain = complaints_of(every_table, "s: { time: false }\n");
+
+    g_assert_cmpstr(meant, ==,
+                    "t:1:15: s.backoff: 'false' is not a duration; did you mean "
+                    "'host-backoff: false'?\n");
+    g_assert_nonnull(strstr(plain, "'false' is not a duration; write a number with us"));
+}
+
 static void
 test_options_of_rows_are_checked_like_any_other(void)
 {
@@ -286,6 +305,8 @@ main(int argc, char **argv)
                     test_a_bad_pattern_is_told_where_it_goes_wrong);
     g_test_add_func("/option-problems/a-wrong-address",
                     test_a_wrong_address_is_told_what_an_address_is);
+    g_test_add_func("/option-problems/true-or-false-for-a-duration",
+                    test_true_or_false_for_a_duration_is_told_of_the_switch_of_like_name);
     g_test_add_func("/option-problems/options-of-rows-are-checked",
                     test_options_of_rows_are_checked_like_any_other);
     g_test_add_func("/option-problems/nothing-is-complained-about-twice",
