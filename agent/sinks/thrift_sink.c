@@ -115,7 +115,8 @@ static const OptionSpec thrift_sink_options[] = {
       OPTION_AT(DURATION, ThriftSink, request_timeout_us),
       .fallback = "20s",
       .min = 1000,
-      .help = "Give up a host that has not answered a batch within this time." },
+      .help = "Give up a host that has not answered a batch within this time; of several, one "
+              "that freezes holds up the sink for so long, once." },
     { .name = "reset-connection-interval",
       OPTION_AT(DURATION, ThriftSink, reset_connection_interval_us),
       .fallback = "0s",
