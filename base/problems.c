@@ -6,6 +6,9 @@
 /* Longer words are no slip of the finger, and the search is quadratic. */
 #define NEAREST_MAX_LENGTH 64
 
+/* Nobody reads more at once, and a file that is wrong as a whole would fill the log. */
+#define SHOWN_MAX 100
+
 typedef struct {
     int line;
     int column;
@@ -135,7 +138,7 @@ problems_to_text(Problems *self)
     GString *out = g_string_new(NULL);
 
     g_ptr_array_sort(self->list, problem_compare); /* stable: GLib sorts by merging */
-    for (guint i = 0; i < self->list->len; i++) {
+    for (guint i = 0; i < self->list->len && i < SHOWN_MAX; i++) {
         const Problem *problem = g_ptr_array_index(self->list, i);
 
         append_one_line(out, self->file);
@@ -144,6 +147,10 @@ problems_to_text(Problems *self)
         g_string_append(out, ": ");
         append_one_line(out, problem->text);
         g_string_append_c(out, '\n');
+    }
+    if (self->list->len > SHOWN_MAX) {
+        append_one_line(out, self->file);
+        g_string_append_printf(out, ": and %u more\n", self->list->len - SHOWN_MAX);
     }
     return g_string_free(out, FALSE);
 }

@@ -19,7 +19,8 @@ void problems_add(Problems *self, const YamlNode *where, const char *path, const
 gsize problems_count(const Problems *self);
 /* Whether there is one of the value of this path itself. */
 gboolean problems_name(const Problems *self, const char *path);
-/* One line each, "file:line:col: path: what", in the order of the file. */
+/* One line each, "file:line:col: path: what", in the order of the file; behind the first hundred
+ * one that says how many more there are. */
 char *problems_to_text(Problems *self);
 
 /* ", did you mean 'compression'?"-style help: the candidate nearest to word, NULL if none is near.

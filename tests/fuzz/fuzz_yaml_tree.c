@@ -91,7 +91,7 @@ check_problems(Problems *problems)
     g_assert_true(g_utf8_validate(text, -1, NULL));
     for (const char *c = text; *c != '\0'; c++)
         n_lines += *c == '\n';
-    g_assert_cmpuint(n_lines, ==, problems_count(problems));
+    g_assert_cmpuint(n_lines, ==, MIN(problems_count(problems), 101));
 }
 
 int

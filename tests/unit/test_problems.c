@@ -26,6 +26,25 @@ test_problems_are_shown_in_the_order_of_the_file_whatever_the_order_found(void)
 }
 
 static void
+test_a_hundred_problems_are_shown_and_the_rest_is_counted(void)
+{
+    g_autoptr(Problems) problems = problems_new("a.yaml");
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    for (int line = 100000; line > 0; line--)
+        problems_add_at(problems, line, 1, "", "is wrong");
+    text = problems_to_text(problems);
+    lines = g_strsplit(text, "\n", -1);
+
+    g_assert_cmpuint(problems_count(problems), ==, 100000);
+    g_assert_cmpuint(g_strv_length(lines), ==, 102);
+    g_assert_cmpstr(lines[0], ==, "a.yaml:1:1: is wrong");
+    g_assert_cmpstr(lines[99], ==, "a.yaml:100:1: is wrong");
+    g_assert_cmpstr(lines[100], ==, "a.yaml: and 99900 more");
+}
+
+static void
 test_a_path_is_named_by_problems_of_its_own_value_alone(void)
 {
     g_autoptr(Problems) problems = problems_new("a.yaml");
@@ -79,6 +98,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/problems/are-shown-in-the-order-of-the-file",
                     test_problems_are_shown_in_the_order_of_the_file_whatever_the_order_found);
+    g_test_add_func("/problems/a-hundred-are-shown-and-the-rest-is-counted",
+                    test_a_hundred_problems_are_shown_and_the_rest_is_counted);
     g_test_add_func("/problems/a-path-is-named-by-problems-of-its-own-value-alone",
                     test_a_path_is_named_by_problems_of_its_own_value_alone);
     g_test_add_func("/problems/a-value-neither-breaks-the-line-nor-reaches-the-terminal",
