@@ -5,9 +5,10 @@
 
 #include "agent/flume_metrics.h"
 #include "base/http_listener.h"
+#include "base/log.h"
 #include "base/metric.h"
 
-static const HttpLimits limits = { .max_connections = 64, .idle_s = 60 };
+static const HttpLimits limits = { .max_connections = 64, .idle_s = 60, .request_s = 5 };
 
 struct HttpServer {
     Agent *agent;
@@ -39,8 +40,12 @@ visit_for_prometheus(const GPtrArray *sets, gpointer user)
 }
 
 static guint
-write_metrics(HttpServer *self G_GNUC_UNUSED, GString *out)
+write_metrics(HttpServer *self, GString *out)
 {
+    g_autoptr(GPtrArray) own = g_ptr_array_new();
+
+    g_ptr_array_add(own, http_listener_metrics(self->listener));
+    metrics_write_prometheus(own, out);
     components_visit_metrics(visit_for_prometheus, out);
     return SOUP_STATUS_OK;
 }
@@ -158,6 +163,13 @@ on_request(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, const cha
 
 /* ---- life ---- */
 
+static void
+on_closed(const char *why, const char *peer, guint64 n, gpointer user G_GNUC_UNUSED)
+{
+    log_warning("connections closed to keep room", LOG_TEXT("component", "http"),
+                LOG_TEXT("reason", why), LOG_TEXT("peer", peer), LOG_INT("connections", n));
+}
+
 HttpServer *
 http_server_new(Agent *agent, const Endpoint *listen, GError **error)
 {
@@ -167,11 +179,12 @@ http_server_new(Agent *agent, const Endpoint *listen, GError **error)
     self->soup = soup_server_new("server-header", "leat", NULL);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
-    self->listener = http_listener_new(self->soup, listen, &limits, error);
+    self->listener = http_listener_new(self->soup, listen, &limits, "agent", "http", error);
     if (self->listener == NULL) {
         g_prefix_error(error, "agent.http: ");
         return NULL;
     }
+    http_listener_on_closed(self->listener, on_closed, NULL);
     return g_steal_pointer(&self);
 }
 

@@ -1,4 +1,4 @@
-/* http_listener.c - accepts connections for a SoupServer, with limits on their number and idleness.
+/* http_listener.c - accepts connections for a SoupServer, and closes those that only take up room.
  */
 #include "base/http_listener.h"
 
@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define BACKLOG 1024
 #define PAUSE_MS 500
 
@@ -18,17 +20,58 @@
 #define N_SPARE 4
 #define IDLE_TIMEOUT_OF_SPARE_S 5
 
+#define LINE_EVERY_US (60 * G_USEC_PER_SEC)
+
+typedef enum { CLOSED_SLOW, CLOSED_FOR_ANOTHER, CLOSED_AT_LIMIT } Closure;
+
+static const char *const closure_names[] = {
+    [CLOSED_SLOW] = "slow-request",
+    [CLOSED_FOR_ANOTHER] = "room-for-another",
+    [CLOSED_AT_LIMIT] = "all-busy",
+    NULL,
+};
+
+enum { HTTP_CLOSED };
+
+static const MetricSpec specs[] = {
+    [HTTP_CLOSED] = { .name = "leat_http_connections_closed_total",
+                      .kind = METRIC_COUNTER,
+                      .help = "HTTP connections closed because their request did not come whole in "
+                              "time, because another one needed the place, or because all others "
+                              "were being answered.",
+                      .label = "reason",
+                      .values = closure_names },
+    { 0 },
+};
+
 struct HttpListener {
     SoupServer *soup;
     HttpLimits limits;
     int fd;       /* -1: stopped */
     int quiet_fd; /* the far end of the one that libsoup listens on */
     Endpoint *bound;
-    GHashTable *connections; /* GSocketConnection *, not referenced: those that still live */
-    int spare[N_SPARE];      /* descriptors without a purpose; -1 while lent to a connection */
-    guint watch;             /* source id, 0 while pausing */
-    guint pause;             /* source id, 0 while watching */
+    GHashTable *connections; /* GSocketAddress * of the peer → HttpConnection: those that live */
+    guint n_closing;         /* of them: closed here, and libsoup has yet to see it */
+    GQueue waiting;          /* HttpConnection without a whole request, the longest first */
+    HttpClosedFunc closed;   /* NULL: nobody wants to know */
+    gpointer user;
+    MetricSet *metrics;
+    guint64 n_closed;    /* since the last line */
+    gint64 next_line_us; /* monotonic: no line before */
+    int spare[N_SPARE];  /* descriptors without a purpose; -1 while lent to a connection */
+    guint watch;         /* source id, 0 while pausing */
+    guint pause;         /* source id, 0 while watching */
 };
+
+typedef struct {
+    HttpListener *listener;
+    GSocketConnection *stream; /* not referenced */
+    GSocketAddress *peer;      /* by this very object libsoup's messages tell where they belong */
+    GList link;                /* in waiting while is_waiting */
+    gboolean is_waiting;
+    gboolean is_closing;
+    guint deadline; /* source id, 0 while no request has begun */
+} HttpConnection;
 
 static gboolean on_connection(int fd, GIOCondition condition, gpointer user);
 
@@ -69,13 +112,151 @@ on_pause_is_over(gpointer user)
 }
 
 static void
-on_connection_gone(gpointer user, GObject *connection)
+http_listener_count_closed(HttpListener *self, Closure why, GSocketAddress *peer)
 {
-    HttpListener *self = user;
+    gint64 now_us = clock_now_us();
+    g_autofree char *name = NULL;
 
-    g_hash_table_remove(self->connections, connection);
+    metric_add_value(self->metrics, HTTP_CLOSED, why, 1);
+    self->n_closed++;
+    if (self->closed == NULL || now_us < self->next_line_us)
+        return;
+    name = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(peer));
+    self->closed(closure_names[why], name, self->n_closed, self->user);
+    self->n_closed = 0;
+    self->next_line_us = now_us + LINE_EVERY_US;
+}
+
+static void
+http_connection_end_wait(HttpConnection *self)
+{
+    if (self->is_waiting)
+        g_queue_unlink(&self->listener->waiting, &self->link);
+    self->is_waiting = FALSE;
+    if (self->deadline != 0)
+        g_source_remove(self->deadline);
+    self->deadline = 0;
+}
+
+static void
+http_connection_begin_wait(HttpConnection *self)
+{
+    http_connection_end_wait(self);
+    g_queue_push_tail_link(&self->listener->waiting, &self->link);
+    self->is_waiting = TRUE;
+}
+
+/* Libsoup reads the end, and frees what it has of the connection. */
+static void
+http_connection_close(HttpConnection *self, Closure why)
+{
+    GSocket *socket = g_socket_connection_get_socket(self->stream);
+
+    http_connection_end_wait(self);
+    self->is_closing = TRUE;
+    self->listener->n_closing++;
+    http_listener_count_closed(self->listener, why, self->peer);
+    g_socket_shutdown(socket, TRUE, TRUE, NULL);
+}
+
+static gboolean
+on_deadline(gpointer user)
+{
+    HttpConnection *self = user;
+
+    self->deadline = 0;
+    http_connection_close(self, CLOSED_SLOW);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+http_connection_free(gpointer data)
+{
+    HttpConnection *self = data;
+
+    http_connection_end_wait(self);
+    g_object_unref(self->peer);
+    g_free(self);
+}
+
+static void
+on_connection_gone(gpointer user, GObject *stream G_GNUC_UNUSED)
+{
+    HttpConnection *connection = user;
+    HttpListener *self = connection->listener;
+
+    if (connection->is_closing)
+        self->n_closing--;
+    g_hash_table_remove(self->connections, connection->peer);
     http_listener_fill_spare(self);
 }
+
+static HttpConnection *
+http_listener_add(HttpListener *self, GSocketConnection *stream, GSocketAddress *peer)
+{
+    HttpConnection *connection = g_new0(HttpConnection, 1);
+
+    connection->listener = self;
+    connection->stream = stream;
+    connection->peer = g_object_ref(peer);
+    connection->link.data = connection;
+    g_hash_table_insert(self->connections, connection->peer, connection);
+    g_object_weak_ref(G_OBJECT(stream), on_connection_gone, connection);
+    return connection;
+}
+
+/* ---- requests ---- */
+
+/* NULL if it is being closed. */
+static HttpConnection *
+http_listener_connection_of(HttpListener *self, SoupServerMessage *message)
+{
+    HttpConnection *connection =
+        g_hash_table_lookup(self->connections, soup_server_message_get_remote_address(message));
+
+    return connection != NULL && !connection->is_closing ? connection : NULL;
+}
+
+/* At the first byte of a request; the first of a connection is awaited from the beginning. */
+static void
+on_request_started(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
+{
+    HttpListener *self = user;
+    HttpConnection *connection = http_listener_connection_of(self, message);
+
+    if (connection != NULL && connection->is_waiting && connection->deadline == 0)
+        connection->deadline =
+            g_timeout_add_seconds(self->limits.request_s, on_deadline, connection);
+}
+
+static void
+on_request_read(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
+{
+    HttpConnection *connection = http_listener_connection_of(user, message);
+
+    if (connection != NULL)
+        http_connection_end_wait(connection);
+}
+
+static void
+on_request_over(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
+{
+    HttpConnection *connection = http_listener_connection_of(user, message);
+
+    if (connection != NULL)
+        http_connection_begin_wait(connection);
+}
+
+static void
+http_listener_watch_requests(HttpListener *self)
+{
+    g_signal_connect(self->soup, "request-started", G_CALLBACK(on_request_started), self);
+    g_signal_connect(self->soup, "request-read", G_CALLBACK(on_request_read), self);
+    g_signal_connect(self->soup, "request-finished", G_CALLBACK(on_request_over), self);
+    g_signal_connect(self->soup, "request-aborted", G_CALLBACK(on_request_over), self);
+}
+
+/* ---- new connections ---- */
 
 /* Libsoup sends head and body of an answer apart: the body must not wait until the head is
  * acknowledged. */
@@ -87,35 +268,48 @@ send_at_once(GSocket *socket)
     setsockopt(g_socket_get_fd(socket), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+/* FALSE if all are being answered. */
 static gboolean
-http_listener_serve(HttpListener *self, GSocket *socket, guint idle_timeout_s, GError **error)
+http_listener_make_room(HttpListener *self)
 {
-    g_autoptr(GSocketAddress) local = g_socket_get_local_address(socket, error);
-    g_autoptr(GSocketAddress) remote =
-        local != NULL ? g_socket_get_remote_address(socket, error) : NULL;
-    g_autoptr(GSocketConnection) connection = NULL;
+    HttpConnection *longest = g_queue_peek_head(&self->waiting);
 
-    if (remote == NULL)
-        return FALSE;
-    send_at_once(socket);
-    g_socket_set_timeout(socket, idle_timeout_s);
-    connection = g_socket_connection_factory_create_connection(socket);
-    g_hash_table_add(self->connections, connection);
-    g_object_weak_ref(G_OBJECT(connection), on_connection_gone, self);
-    return soup_server_accept_iostream(self->soup, G_IO_STREAM(connection), local, remote, error);
+    if (g_hash_table_size(self->connections) - self->n_closing < self->limits.max_connections)
+        return TRUE;
+    if (longest != NULL)
+        http_connection_close(longest, CLOSED_FOR_ANOTHER);
+    return longest != NULL;
 }
 
-/* A client that is gone already, or one too many, is closed without a word. */
+static void
+http_listener_serve(HttpListener *self, GSocket *socket, guint idle_timeout_s)
+{
+    g_autoptr(GSocketAddress) local = g_socket_get_local_address(socket, NULL);
+    g_autoptr(GSocketAddress) peer = g_socket_get_remote_address(socket, NULL);
+    g_autoptr(GSocketConnection) stream = NULL;
+
+    if (local == NULL || peer == NULL) /* gone already */
+        return;
+    if (!http_listener_make_room(self)) {
+        http_listener_count_closed(self, CLOSED_AT_LIMIT, peer);
+        return;
+    }
+    send_at_once(socket);
+    g_socket_set_timeout(socket, idle_timeout_s);
+    stream = g_socket_connection_factory_create_connection(socket);
+    http_connection_begin_wait(http_listener_add(self, stream, peer));
+    soup_server_accept_iostream(self->soup, G_IO_STREAM(stream), local, peer, NULL);
+}
+
 static void
 http_listener_take(HttpListener *self, int fd, guint idle_timeout_s)
 {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(GSocket) socket = g_socket_new_from_fd(fd, &error);
+    g_autoptr(GSocket) socket = g_socket_new_from_fd(fd, NULL);
 
     if (socket == NULL)
         close(fd);
-    else if (g_hash_table_size(self->connections) < self->limits.max_connections)
-        http_listener_serve(self, socket, idle_timeout_s, &error);
+    else
+        http_listener_serve(self, socket, idle_timeout_s);
 }
 
 /* What keeps a connection from being accepted, descriptors above all, may pass: look again later,
@@ -163,7 +357,7 @@ listen_quietly(HttpListener *self, GError **error)
 
 HttpListener *
 http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *limits,
-                  GError **error)
+                  const char *kind, const char *component, GError **error)
 {
     g_autoptr(Endpoint) bound = NULL;
     int fd = endpoint_listen(listen, BACKLOG, &bound, error);
@@ -172,11 +366,13 @@ http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *li
     if (fd < 0)
         return NULL;
     self = g_new0(HttpListener, 1);
-    self->soup = soup;
+    self->soup = g_object_ref(soup);
     self->limits = *limits;
     self->fd = fd;
     self->bound = g_steal_pointer(&bound);
-    self->connections = g_hash_table_new(NULL, NULL);
+    self->connections = g_hash_table_new_full(NULL, NULL, NULL, http_connection_free);
+    self->metrics = metric_set_new(specs, kind, "http", component);
+    http_listener_watch_requests(self);
     self->watch = g_unix_fd_add(fd, G_IO_IN, on_connection, self);
     for (guint i = 0; i < N_SPARE; i++)
         self->spare[i] = -1;
@@ -192,6 +388,19 @@ const Endpoint *
 http_listener_bound(const HttpListener *self)
 {
     return self->bound;
+}
+
+void
+http_listener_on_closed(HttpListener *self, HttpClosedFunc closed, gpointer user)
+{
+    self->closed = closed;
+    self->user = user;
+}
+
+MetricSet *
+http_listener_metrics(const HttpListener *self)
+{
+    return self->metrics;
 }
 
 void
@@ -218,10 +427,14 @@ http_listener_free(HttpListener *self)
     http_listener_stop(self);
     while (http_listener_give_spare(self))
         ;
+    g_signal_handlers_disconnect_by_data(self->soup, self);
     g_hash_table_iter_init(&iter, self->connections);
-    while (g_hash_table_iter_next(&iter, &connection, NULL))
-        g_object_weak_unref(connection, on_connection_gone, self);
+    while (g_hash_table_iter_next(&iter, NULL, &connection))
+        g_object_weak_unref(G_OBJECT(((HttpConnection *) connection)->stream), on_connection_gone,
+                            connection);
     g_hash_table_unref(self->connections);
+    metric_set_free(self->metrics);
+    g_object_unref(self->soup);
     if (self->quiet_fd >= 0)
         close(self->quiet_fd);
     endpoint_free(self->bound);

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/http_listener.h"
+#include "base/log.h"
 
 /* Clients of NSQ ask once a minute over a connection that they keep. */
 #define IDLE_S 150
+#define REQUEST_S 5
 #define NSQ_HEADER "X-NSQ-Content-Type"
 #define NSQ_HEADER_VALUE "nsq; version=1.0"
 #define JSON_TYPE "application/json; charset=utf-8"
@@ -19,6 +21,7 @@ typedef struct {
 } RouteTable;
 
 struct HttpServer {
+    const char *component;
     SoupServer *soup;
     HttpListener *listener;
     GArray *tables;        /* RouteTable */
@@ -301,12 +304,24 @@ on_request_over(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpoi
     g_hash_table_remove(((HttpServer *) user)->under_way, message);
 }
 
+static void
+on_closed(const char *why, const char *peer, guint64 n, gpointer user)
+{
+    log_warning("connections closed to keep room",
+                LOG_TEXT("component", ((const HttpServer *) user)->component),
+                LOG_TEXT("reason", why), LOG_TEXT("peer", peer), LOG_INT("connections", n));
+}
+
 HttpServer *
-http_server_new(const Endpoint *listen, guint max_connections, GError **error)
+http_server_new(const char *component, const Endpoint *listen, guint max_connections,
+                GError **error)
 {
     g_autoptr(HttpServer) self = g_new0(HttpServer, 1);
-    const HttpLimits limits = { .max_connections = max_connections, .idle_s = IDLE_S };
+    const HttpLimits limits = { .max_connections = max_connections,
+                                .idle_s = IDLE_S,
+                                .request_s = REQUEST_S };
 
+    self->component = component;
     self->tables = g_array_new(FALSE, FALSE, sizeof(RouteTable));
     self->under_way = g_hash_table_new(NULL, NULL);
     self->soup = soup_server_new(NULL, NULL);
@@ -315,8 +330,17 @@ http_server_new(const Endpoint *listen, guint max_connections, GError **error)
     g_signal_connect(self->soup, "request-read", G_CALLBACK(on_request_read), self);
     g_signal_connect(self->soup, "request-finished", G_CALLBACK(on_request_over), self);
     g_signal_connect(self->soup, "request-aborted", G_CALLBACK(on_request_over), self);
-    self->listener = http_listener_new(self->soup, listen, &limits, error);
-    return self->listener != NULL ? g_steal_pointer(&self) : NULL;
+    self->listener = http_listener_new(self->soup, listen, &limits, "registry", component, error);
+    if (self->listener == NULL)
+        return NULL;
+    http_listener_on_closed(self->listener, on_closed, self);
+    return g_steal_pointer(&self);
+}
+
+MetricSet *
+http_server_metrics(const HttpServer *self)
+{
+    return http_listener_metrics(self->listener);
 }
 
 const Endpoint *

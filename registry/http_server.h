@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "base/endpoint.h"
+#include "base/metric.h"
 #include "registry/http_query.h"
 
 typedef struct HttpServer HttpServer;
@@ -26,7 +27,10 @@ typedef struct {
     void (*handle)(HttpRequest *request, gpointer user);
 } HttpRoute;
 
-HttpServer *http_server_new(const Endpoint *listen, guint max_connections, GError **error);
+/* The component's name is for log and metrics, and is borrowed. */
+HttpServer *http_server_new(const char *component, const Endpoint *listen, guint max_connections,
+                            GError **error);
+MetricSet *http_server_metrics(const HttpServer *self);
 const Endpoint *http_server_bound(const HttpServer *self);
 /* The rows are borrowed. Before the main loop turns. */
 void http_server_add_routes(HttpServer *self, const HttpRoute *routes, gpointer user);

@@ -81,8 +81,8 @@ open_tcp(NsqService *self, const NsqSettings *settings, GError **error)
 static gboolean
 open_http(NsqService *self, const NsqSettings *settings, GError **error)
 {
-    self->http_server =
-        http_server_new(settings->http_address, (guint) settings->max_http_connections, error);
+    self->http_server = http_server_new("nsqlookupd-http", settings->http_address,
+                                        (guint) settings->max_http_connections, error);
     if (self->http_server == NULL) {
         g_prefix_error(error, "nsqlookupd.http-address: ");
         return FALSE;
@@ -151,6 +151,7 @@ nsq_service_add_metrics(NsqService *self, GPtrArray *sets)
     g_ptr_array_add(sets, nsq_journal_metrics(self->journal, self->table));
     g_ptr_array_add(sets, refusals_metrics(self->refusals));
     g_ptr_array_add(sets, nsq_http_metrics(self->http));
+    g_ptr_array_add(sets, http_server_metrics(self->http_server));
     g_ptr_array_add(sets, nsq_watch_metrics(nsq_http_watch(self->http)));
 }
 

@@ -93,6 +93,8 @@ show_metrics(HttpRequest *request, gpointer user)
     GString *out = g_string_sized_new(4096);
 
     nsq_service_add_metrics(self->nsq, sets);
+    if (self->server != NULL)
+        g_ptr_array_add(sets, http_server_metrics(self->server));
     metrics_write_prometheus(sets, out);
     http_request_answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", out);
 }

@@ -5,7 +5,8 @@
 #include "registry/nsq_service.h"
 
 typedef struct {
-    NsqService *nsq; /* borrowed */
+    NsqService *nsq;    /* borrowed */
+    HttpServer *server; /* borrowed; of the address that is for the pages alone, NULL: none */
     gboolean is_stopping;
 } Pages;
 

@@ -54,7 +54,9 @@ static const OptionSpec nsqlookupd_options[] = {
       .fallback = "4000",
       .min = 1,
       .max = 1000000,
-      .help = "HTTP connections at a time, those of waiting look-ups among them." },
+      .help =
+          "HTTP connections at a time, those of waiting look-ups among them; one more takes the "
+          "place of the one that has been longest without a whole request." },
     { 0 },
 };
 

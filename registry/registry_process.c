@@ -53,11 +53,12 @@ open_page(Process *self, const Endpoint *address, GError **error)
 {
     if (address == NULL)
         return TRUE;
-    self->page_server = http_server_new(address, PAGE_CONNECTIONS, error);
+    self->page_server = http_server_new("http", address, PAGE_CONNECTIONS, error);
     if (self->page_server == NULL) {
         g_prefix_error(error, "http: ");
         return FALSE;
     }
+    self->pages.server = self->page_server;
     http_server_add_routes(self->page_server, pages_routes(), &self->pages);
     log_listening("http", http_server_bound(self->page_server));
     return TRUE;

@@ -164,17 +164,43 @@ def test_a_source_that_has_used_up_all_descriptors_is_told_over_http_until_it_wo
     wait_until(lambda: agent.request("/healthz")[::2] == (200, "ok\n"), "the source works again")
 
 
-def test_too_many_http_connections_are_closed_and_those_there_are_served(leat):
+CLOSED = "leat_http_connections_closed_total"
+
+
+def test_connections_that_never_ask_whole_give_way_to_those_that_do(leat):
     agent = leat(THRIFT_CONFIG)
     with contextlib.ExitStack() as clients:
         sockets = [clients.enter_context(socket.create_connection(agent.address("http"), timeout=10))
                    for _ in range(70)]
-        assert sockets[-1].recv(100) == b""
-        sockets[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert sockets[0].recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+        for half in sockets[6:]:
+            half.sendall(b"GET /metrics HTTP/1.1\r\n")
+
+        assert [agent.request("/healthz").status for _ in range(20)] == [200] * 20
+        assert sockets[0].recv(100) == b""
+        assert agent.metric(CLOSED, reason="room-for-another", component="http") > 6
+        assert len(agent.log("connections closed to keep room")) == 1
+        line = agent.wait_for_log("connections closed to keep room", component="http", reason="room-for-another")
+        assert "127.0.0.1:%d" % sockets[0].getsockname()[1] == line["peer"]
 
     wait_until(lambda: agent.n_descriptors() < 30, "the connections are gone")
-    assert agent.request("/healthz").status == 200
+
+
+def test_a_request_is_whole_in_time_and_one_that_is_kept_alive_may_rest(leat):
+    agent = leat(THRIFT_CONFIG)
+    with contextlib.ExitStack() as clients:
+        silent, half, second_half, resting = [
+            clients.enter_context(socket.create_connection(agent.address("http"), timeout=20)) for _ in range(4)]
+        for asking in (second_half, resting):
+            asking.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert asking.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
+        half.sendall(b"GET /metrics HTTP/1.1\r\n")
+        second_half.sendall(b"GET /metrics HTTP/1.1\r\n")
+
+        for late in (silent, half, second_half):
+            assert b"200 OK" not in late.recv(1000)
+        resting.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert resting.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
+        assert agent.metric(CLOSED, reason="slow-request") == 3
 
 
 def test_scrapes_leave_memory_and_descriptors_as_they_were(leat):

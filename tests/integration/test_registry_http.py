@@ -299,3 +299,22 @@ def test_a_stop_answers_who_waits(registry, threads):
     assert node.is_at_end()
     assert all(future.result()[0].status == 200 for future in futures)
     assert made.log("stopped")[0]["ms"] < 1500
+
+
+def test_a_look_up_that_waits_keeps_its_place_and_half_requests_give_way(registry):
+    made = registry(max_http_connections=4)
+    index = index_of(made, "t")
+    with contextlib.ExitStack() as clients:
+        watcher, *halves = [
+            clients.enter_context(socket.create_connection(made.address("nsqlookupd-http"), timeout=10))
+            for _ in range(4)]
+        watcher.sendall(f"GET /lookup?topic=t&wait=30s&index={index} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        waiting(made, 1)
+        for half in halves:
+            half.sendall(b"GET /ping HTTP/1.1\r\n")
+
+        assert [made.ask("/ping").text for _ in range(10)] == ["OK"] * 10
+        assert joined(made, "t")
+        assert watcher.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
+        made.wait_for_log("connections closed to keep room", component="nsqlookupd-http", reason="room-for-another")
+        assert made.metric("leat_http_connections_closed_total", component="nsqlookupd-http") > 0
