@@ -140,12 +140,14 @@ linger_for_ten(gpointer data)
     return NULL;
 }
 
-/* It waits; the lock is held, and time stands still. */
+/* It waits; the lock is held, and time stands still, in a future that no wait of the system
+ * reaches.
+ */
 static void
 consumer_start(Consumer *consumer, Fixture *self)
 {
     *consumer = (Consumer){ .fixture = self };
-    now_us = __real_g_get_monotonic_time();
+    now_us = __real_g_get_monotonic_time() + G_TIME_SPAN_HOUR;
     take_waiters_taken(&self->waiters);
     consumer->thread = g_thread_new("consumer", linger_for_ten, consumer);
     while (self->waiters.waiting.length == 0) {
