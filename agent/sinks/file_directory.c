@@ -53,13 +53,16 @@ open_base(const FileRules *rules, gboolean create, GError **error)
     int number = directory < 0 ? errno : 0;
 
     if (number == ENOENT && create) {
-        number = g_mkdir_with_parents(rules->base, (int) folder_mode(rules)) == 0 ? 0 : errno;
-        if (number == 0) {
-            if (rules->sync != FILE_SYNC_NEVER)
-                sync_parents(rules->base);
-            directory = open(rules->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            number = directory < 0 ? errno : 0;
+        if (g_mkdir_with_parents(rules->base, (int) folder_mode(rules)) != 0) {
+            number = errno;
+            file_error_set_create(error, number, rules->base);
+            errno = number;
+            return -1;
         }
+        if (rules->sync != FILE_SYNC_NEVER)
+            sync_parents(rules->base);
+        directory = open(rules->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        number = directory < 0 ? errno : 0;
     }
     if (number != 0)
         file_error_set(error, number, "open the folder", rules->base);

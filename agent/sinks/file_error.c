@@ -37,9 +37,22 @@ remedy_for(int number)
     return "look at its folder and file system";
 }
 
+static void
+set(GError **error, int number, const char *doing, const char *path, const char *remedy)
+{
+    g_set_error(error, SINK_ERROR, SINK_ERROR_IO, "cannot %s '%s': %s; %s", doing, path,
+                g_strerror(number), remedy);
+}
+
 void
 file_error_set(GError **error, int number, const char *doing, const char *path)
 {
-    g_set_error(error, SINK_ERROR, SINK_ERROR_IO, "cannot %s '%s': %s; %s", doing, path,
-                g_strerror(number), remedy_for(number));
+    set(error, number, doing, path, remedy_for(number));
+}
+
+void
+file_error_set_create(GError **error, int number, const char *path)
+{
+    set(error, number, "make the folder", path,
+        number == ENOENT ? "folders cannot be made there; check the path" : remedy_for(number));
 }

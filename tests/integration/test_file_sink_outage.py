@@ -132,3 +132,12 @@ def test_a_folder_that_cannot_be_written_to_refuses_the_start(leat, tmp_path):
     assert agent.wait() == 1
     [refused] = agent.log("the agent cannot start")
     assert "sink 'out'" in refused["error"] and "a folder is needed" in refused["error"]
+
+
+def test_a_folder_that_cannot_be_made_refuses_the_start_and_says_to_check_the_path(leat):
+    agent = leat(config("/proc/nope"), start=False).launch()
+
+    assert agent.wait() == 1
+    [refused] = agent.log("the agent cannot start")
+    assert refused["error"].endswith("cannot make the folder '/proc/nope': No such file or directory; "
+                                     "folders cannot be made there; check the path")
