@@ -89,6 +89,7 @@ static int
 walk(const FileRules *rules, const char *relative, gboolean create, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(relative, "/", -1);
+    g_autoptr(GString) path = g_string_new(rules->base);
     int directory = open_base(rules, create, error);
 
     for (guint i = 0; directory >= 0 && parts[i] != NULL; i++) {
@@ -97,10 +98,9 @@ walk(const FileRules *rules, const char *relative, gboolean create, GError **err
 
         close(directory);
         directory = next;
+        g_string_append_printf(path, "/%s", parts[i]);
         if (next < 0) {
-            g_autofree char *path = g_build_filename(rules->base, relative, NULL);
-
-            file_error_set(error, number, "open the folder", path);
+            file_error_set(error, number, "open the folder", path->str);
             errno = number;
         }
     }

@@ -57,7 +57,9 @@ static const OptionSpec file_sink_options[] = {
           "A header is one piece of a name and cannot lead elsewhere: '/', control characters "
           "and what is not UTF-8 become '_', a '.' or '-' at the front too, and 160 bytes "
           "are taken at the most; one that is absent or leaves a name empty reads 'unknown'. "
-          "Symbolic links are followed only in front of the first escape." },
+          "Symbolic links are followed only in front of the first escape. "
+          "An event whose folder cannot be made, since a file or a link bears its name, waits "
+          "with all behind it until somebody moves that away; the log names header and path." },
     { .name = "prefix",
       OPTION_AT(STRING, FileSink, prefix),
       .fallback_text = "the name of the sink",
@@ -305,6 +307,18 @@ fill_in_key(FileSink *self, const EventView *event)
     file_template_append(self->names, event, self->time, self->key);
 }
 
+/* All events behind this one wait too, so it is said which one it is. */
+static void
+name_event(const FileSink *self, const EventView *event, GError **error)
+{
+    g_autoptr(GString) headers = g_string_new(NULL);
+
+    file_template_append_headers(self->folders, event, headers);
+    file_template_append_headers(self->names, event, headers);
+    if (headers->len > 0)
+        g_prefix_error(error, "the event with%s waits, and all behind it: ", headers->str);
+}
+
 static gboolean
 add_slice(FileSink *self, const BatchSlice *slice, GError **error)
 {
@@ -313,8 +327,10 @@ add_slice(FileSink *self, const BatchSlice *slice, GError **error)
     for (guint i = 0; i < slice->count; i++) {
         batch_view(slice->batch, slice->first + i, &event);
         fill_in_key(self, &event);
-        if (!file_delivery_add(self->delivery, self->key->str, &event, error))
+        if (!file_delivery_add(self->delivery, self->key->str, &event, error)) {
+            name_event(self, &event, error);
             return FALSE;
+        }
     }
     return TRUE;
 }

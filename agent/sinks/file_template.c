@@ -336,6 +336,19 @@ file_template_append(const FileTemplate *self, const EventView *event, const Fil
         end_part(out, start, self->limit);
 }
 
+void
+file_template_append_headers(const FileTemplate *self, const EventView *event, GString *out)
+{
+    for (guint i = 0; i < self->pieces->len; i++) {
+        const Piece *piece = &g_array_index(self->pieces, Piece, i);
+
+        if (piece->kind != PIECE_HEADER)
+            continue;
+        g_string_append_printf(out, " %s=", piece->text);
+        append_header(piece, event, out->len, out);
+    }
+}
+
 /* ---- what they can read ---- */
 
 static gsize

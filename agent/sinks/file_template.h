@@ -29,6 +29,9 @@ gboolean file_template_is_empty(const FileTemplate *self); /* nothing behind the
 void file_template_append(const FileTemplate *self, const EventView *event, const FileTime *time,
                           GString *out);
 
+/* Appends the headers that it takes, with what it makes of them: " app=web day=unknown". */
+void file_template_append_headers(const FileTemplate *self, const EventView *event, GString *out);
+
 /* What each part behind the base can read, as unanchored expressions on bytes. (transfer full) */
 GPtrArray *file_template_patterns(const FileTemplate *self);
 

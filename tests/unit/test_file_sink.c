@@ -121,6 +121,23 @@ test_a_link_below_the_directory_is_not_followed(void)
     g_assert_cmpint(file_sink_harness_deliver(sink), ==, DELIVERED);
 }
 
+static void
+test_an_event_whose_folder_cannot_be_waits_and_is_named(void)
+{
+    g_autoptr(FileSinkHarness) sink = file_sink_harness_new("directory: \"@/%{app}/%Y\"");
+    g_autofree char *afile = g_build_filename(sink->folder, "afile", NULL);
+
+    g_assert_true(g_file_set_contents(afile, "x", 1, NULL));
+    file_sink_harness_put(sink, "app=web", "one");
+    file_sink_harness_put(sink, "app=afile", "two");
+
+    g_assert_cmpint(file_sink_harness_deliver(sink), ==, DELIVERY_RETRY);
+    g_assert_true(g_str_has_prefix(sink->error->message, "the event with app=afile waits, "));
+    g_assert_nonnull(strstr(sink->error->message, "/afile': Not a directory; a file or a "));
+    g_unlink(afile);
+    g_assert_cmpint(file_sink_harness_deliver(sink), ==, DELIVERED);
+}
+
 /* ---- rolling ---- */
 
 static void
@@ -449,6 +466,7 @@ static const SinkTest tests[] = {
     { "names/taken", test_a_final_name_that_was_taken_meanwhile_is_not_overwritten },
     { "names/mode", test_files_get_the_mode_that_is_configured },
     { "names/link", test_a_link_below_the_directory_is_not_followed },
+    { "names/in-the-way", test_an_event_whose_folder_cannot_be_waits_and_is_named },
     { "roll/count", test_a_file_holds_roll_count_events_even_within_a_delivery },
     { "roll/full", test_a_file_that_is_full_ends_at_the_next_tick },
     { "roll/size", test_no_file_is_larger_than_roll_size_but_for_one_large_event },
