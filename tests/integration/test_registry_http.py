@@ -305,11 +305,13 @@ def test_a_look_up_that_waits_keeps_its_place_and_half_requests_give_way(registr
     made = registry(max_http_connections=4)
     index = index_of(made, "t")
     with contextlib.ExitStack() as clients:
-        watcher, *halves = [
-            clients.enter_context(socket.create_connection(made.address("nsqlookupd-http"), timeout=10))
-            for _ in range(4)]
+        def connect():
+            return clients.enter_context(socket.create_connection(made.address("nsqlookupd-http"), timeout=10))
+
+        watcher = connect()
         watcher.sendall(f"GET /lookup?topic=t&wait=30s&index={index} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         waiting(made, 1)
+        halves = [connect() for _ in range(3)]
         for half in halves:
             half.sendall(b"GET /ping HTTP/1.1\r\n")
 
