@@ -5,6 +5,8 @@ TAP_LOG_DRIVER = $(LOG_DRIVER)
 
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE_DIR='"$(abs_top_srcdir)"'
 
+# One program that hangs is a failure with a name, and not the end of the others.
+LOG_COMPILER = timeout 900
 PY_LOG_COMPILER = $(PYTHON)
 SH_LOG_COMPILER = $(SHELL)
 TAP_LOG_COMPILER = $(SHELL)
