@@ -142,6 +142,8 @@ libagent_a_SOURCES = \
 	%D%/core/source_put.c \
 	%D%/core/source_runner.c \
 	%D%/core/source_runner.h \
+	%D%/core/suspects.c \
+	%D%/core/suspects.h \
 	%D%/core/take_waiters.c \
 	%D%/core/take_waiters.h \
 	%D%/flume_metrics.c \

@@ -42,6 +42,7 @@ typedef enum {
 typedef struct {
     guint64 acknowledged;
     guint64 refused;
+    guint64 hung_up; /* those among them that ended the connection for an answer */
 } AnsweredBy;
 
 typedef struct {

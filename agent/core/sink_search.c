@@ -1,8 +1,6 @@
 /* sink_search.c - keeps the leases of suspects for the search of poison.c. */
 #include "agent/core/sink_search.h"
 
-#include "agent/core/sink.h"
-
 typedef struct {
     GList link; /* data is the suspect */
     Lease *lease;
@@ -96,19 +94,45 @@ sink_search_note_taken(SinkSearch *self, Lease *lease)
 
 /* ---- what became of it ---- */
 
-void
-sink_search_note_acknowledged(SinkSearch *self, const Lease *lease, guint n_events, guint64 by)
+static gsize
+bytes_of_first(const Lease *lease, guint n_events)
 {
-    poison_note_acknowledged(self->poison, lease->first, n_events, by);
+    gsize n_bytes = 0;
+
+    for (guint i = 0; n_events > 0; i++) {
+        const BatchSlice *slice = &g_array_index(lease->slices, BatchSlice, i);
+        guint count = MIN(slice->count, n_events);
+
+        n_bytes += batch_span(slice->batch, slice->first, count).length;
+        n_events -= count;
+    }
+    return n_bytes;
+}
+
+void
+sink_search_note_acknowledged(SinkSearch *self, const Lease *lease, guint n_events,
+                              const AnsweredBy *by)
+{
+    PoisonSent sent = {
+        .first = lease->first,
+        .n_events = n_events,
+        .n_bytes = bytes_of_first(lease, n_events),
+    };
+
+    poison_note_acknowledged(self->poison, &sent, by->acknowledged);
     if (!poison_is_searching(self->poison))
         sink_search_put_back(self);
 }
 
 PoisonAdvice
-sink_search_note_refused(SinkSearch *self, Lease **lease, guint64 by, const GError *error)
+sink_search_note_refused(SinkSearch *self, Lease **lease, const AnsweredBy *by, const GError *error)
 {
-    PoisonAdvice advice =
-        poison_note_refused(self->poison, (*lease)->first, (*lease)->n_events, by);
+    PoisonSent sent = {
+        .first = (*lease)->first,
+        .n_events = (*lease)->n_events,
+        .n_bytes = (by->refused & ~by->hung_up) != 0 ? (*lease)->n_bytes : 0,
+    };
+    PoisonAdvice advice = poison_note_refused(self->poison, &sent, by->refused);
 
     if (advice == POISON_KEEP_ASIDE)
         sink_search_keep(self, g_steal_pointer(lease), error);

@@ -5,6 +5,7 @@
 
 #include "agent/core/channel.h"
 #include "agent/core/poison.h"
+#include "agent/core/sink.h"
 
 typedef struct {
     Poison *poison;
@@ -21,9 +22,9 @@ Lease *sink_search_next_suspect(SinkSearch *self);
 Lease *sink_search_note_taken(SinkSearch *self, Lease *lease /* (transfer full) */);
 
 void sink_search_note_acknowledged(SinkSearch *self, const Lease *lease, guint n_events,
-                                   guint64 by);
+                                   const AnsweredBy *by);
 /* The lease is kept aside, and *lease then NULL, if the advice says so. */
-PoisonAdvice sink_search_note_refused(SinkSearch *self, Lease **lease, guint64 by,
+PoisonAdvice sink_search_note_refused(SinkSearch *self, Lease **lease, const AnsweredBy *by,
                                       const GError *error);
 void sink_search_note_alone(SinkSearch *self);
 /* Puts back what is kept aside: one thing went wrong, or the agent stops. */

@@ -122,7 +122,7 @@ worker_note_delivered(SinkWorker *self, const SinkOutcome *outcome)
                                                                                     : 0);
     if (!self->settles) {
         backoff_reset(&self->backoff);
-        sink_search_note_acknowledged(&self->search, lease, n_events, outcome->by.acknowledged);
+        sink_search_note_acknowledged(&self->search, lease, n_events, &outcome->by);
     }
     lease_commit(lease, n_events);
     if (!self->settles && self->sink->group != NULL)
@@ -132,8 +132,8 @@ worker_note_delivered(SinkWorker *self, const SinkOutcome *outcome)
 static void
 worker_note_refused(SinkWorker *self, SinkOutcome *outcome)
 {
-    PoisonAdvice advice = sink_search_note_refused(&self->search, &outcome->lease,
-                                                   outcome->by.refused, outcome->error);
+    PoisonAdvice advice =
+        sink_search_note_refused(&self->search, &outcome->lease, &outcome->by, outcome->error);
 
     g_clear_pointer(&outcome->lease, lease_rollback);
     self->settles = TRUE;
@@ -251,7 +251,7 @@ worker_take(SinkWorker *self, const gint *stop, gint64 deadline_us)
     do {
         TakeLimits limits = {
             .max_events = poison_limit(self->search.poison, (guint) self->sink->batch_size),
-            .max_bytes = (gsize) self->sink->batch_bytes,
+            .max_bytes = poison_limit_bytes(self->search.poison, (gsize) self->sink->batch_bytes),
             .linger_us = g_atomic_int_get(&self->hurry) ? 0 : self->sink->linger_us,
             .stop = stop,
         };

@@ -212,9 +212,12 @@ note_host_failed(const char *peer, const GError *error, gpointer user)
 
     count_failure(self, host, error);
     switch (error->code) {
+    case RPC_ERROR_BROKEN: /* some servers answer so to what they cannot bear */
+        self->answers.hung_up |= bit_of_host(host);
+        self->answers.refused |= bit_of_host(host);
+        break;
     case RPC_ERROR_NOT_A_SOURCE:
     case RPC_ERROR_REFUSED:
-    case RPC_ERROR_BROKEN: /* some servers answer so to what they cannot bear */
         self->answers.refused |= bit_of_host(host);
         break;
     default:

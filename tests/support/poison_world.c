@@ -49,16 +49,29 @@ is_there(const World *self, guint seq)
     return g_array_index(self->queue, gboolean, seq) && !g_array_index(self->aside, gboolean, seq);
 }
 
+static gsize
+bytes_of(const World *self, guint64 first, guint n_events)
+{
+    gsize n_bytes = 0;
+
+    if (self->bytes_of == NULL)
+        return n_events;
+    for (guint64 seq = first; seq < first + n_events; seq++)
+        n_bytes += self->bytes_of(seq);
+    return n_bytes;
+}
+
 /* The next events in a row; 0 if there are none. */
 static guint
-take(World *self, guint most, guint *ret_first)
+take(World *self, guint most, gsize most_bytes, guint *ret_first)
 {
     guint n = 0;
 
     while (self->first < self->n_come && !is_there(self, self->first))
         self->first++;
     *ret_first = self->first;
-    while (n < most && self->first + n < self->n_come && is_there(self, self->first + n))
+    while (n < most && self->first + n < self->n_come && is_there(self, self->first + n) &&
+           (n == 0 || bytes_of(self, self->first, n + 1) <= most_bytes))
         n++;
     return n;
 }
@@ -97,7 +110,9 @@ acknowledge(World *self, guint64 first, guint n_events)
     for (guint64 seq = first; seq < first + n_events; seq++)
         g_array_index(self->queue, gboolean, seq) = FALSE;
     self->n_delivered += n_events;
-    poison_note_acknowledged(self->poison, first, n_events, self->answers_as);
+    poison_note_acknowledged(self->poison,
+                             &(PoisonSent){ first, n_events, bytes_of(self, first, n_events) },
+                             self->answers_as);
     reject_found(self);
     if (!poison_is_searching(self->poison))
         put_back(self);
@@ -106,16 +121,19 @@ acknowledge(World *self, guint64 first, guint n_events)
 static void
 send(World *self, guint64 first, guint n_events)
 {
+    PoisonSent sent = { first, n_events, bytes_of(self, first, n_events) };
     gboolean taken = TRUE;
 
     self->n_requests++;
     for (guint64 seq = first; seq < first + n_events; seq++)
         taken = taken && self->takes(seq, self->n_requests);
+    if (taken && self->has_room != NULL)
+        taken = self->has_room(sent.n_bytes, self->n_requests);
     if (taken) {
         acknowledge(self, first, n_events);
         return;
     }
-    switch (poison_note_refused(self->poison, first, n_events, self->answers_as)) {
+    switch (poison_note_refused(self->poison, &sent, self->answers_as)) {
     case POISON_PAUSE:
         pause_sending(self);
         break;
@@ -143,7 +161,8 @@ step(World *self)
         send(self, suspect, 1);
         return TRUE;
     }
-    n = take(self, poison_limit(self->poison, BATCH), &first);
+    n = take(self, poison_limit(self->poison, BATCH), poison_limit_bytes(self->poison, BATCH_BYTES),
+             &first);
     if (n == 0) {
         poison_note_alone(self->poison);
         reject_found(self);

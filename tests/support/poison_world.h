@@ -7,6 +7,7 @@
 #include "agent/core/poison.h"
 
 #define BATCH 1000
+#define BATCH_BYTES 4000000
 #define NOBODY 0
 #define A 1
 #define B 2
@@ -18,6 +19,8 @@ typedef struct {
     guint first;   /* events before it are gone */
     guint n_come;  /* events that have come */
     gboolean (*takes)(guint64 seq, guint request);
+    gsize (*bytes_of)(guint64 seq);                     /* NULL: 1 each */
+    gboolean (*has_room)(gsize n_bytes, guint request); /* NULL: always */
     guint64 answers_as;
     guint n_requests;
     guint n_pauses;

@@ -56,6 +56,7 @@ unit_tests = \
 	%D%/test_peer_socket \
 	%D%/test_poison \
 	%D%/test_poison_outage \
+	%D%/test_poison_room \
 	%D%/test_problems \
 	%D%/test_progress \
 	%D%/test_put_race \
@@ -196,6 +197,8 @@ tests_unit_test_source_put_LDADD = $(AGENT_LIBS)
 poison_world = tests/support/poison_world.c tests/support/poison_world.h
 tests_unit_test_poison_outage_SOURCES = %D%/test_poison_outage.c $(poison_world)
 tests_unit_test_poison_outage_LDADD = $(AGENT_LIBS)
+tests_unit_test_poison_room_SOURCES = %D%/test_poison_room.c $(poison_world)
+tests_unit_test_poison_room_LDADD = $(AGENT_LIBS)
 tests_unit_test_poison_SOURCES = %D%/test_poison.c $(poison_world)
 tests_unit_test_poison_LDADD = $(AGENT_LIBS)
 tests_unit_test_problems_SOURCES = %D%/test_problems.c

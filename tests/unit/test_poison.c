@@ -109,13 +109,14 @@ test_what_one_destination_refused_is_not_poison_because_another_takes_the_rest(v
     guint64 seq;
 
     for (guint i = 0; i < POISON_PATIENCE; i++)
-        poison_note_refused(poison, 0, 1, A);
+        poison_note_refused(poison, &(PoisonSent){ 0, 1, 1 }, A);
     for (guint i = 1; i < 100; i++) {
         g_assert_false(poison_note_taken(poison, i, 1));
-        poison_note_acknowledged(poison, i, 1, B);
+        poison_note_acknowledged(poison, &(PoisonSent){ i, 1, 1 }, B);
         g_assert_false(poison_is_found(poison, &seq));
         g_assert_true(poison_next_suspect(poison, &seq));
-        g_assert_cmpint(poison_note_refused(poison, 0, 1, A), ==, POISON_KEEP_ASIDE);
+        g_assert_cmpint(poison_note_refused(poison, &(PoisonSent){ 0, 1, 1 }, A), ==,
+                        POISON_KEEP_ASIDE);
     }
 }
 
@@ -126,11 +127,12 @@ test_one_of_several_destinations_that_refused_is_enough(void)
     guint64 seq;
 
     for (guint i = 0; i < POISON_PATIENCE; i++)
-        poison_note_refused(poison, 0, 1, A | B);
+        poison_note_refused(poison, &(PoisonSent){ 0, 1, 1 }, A | B);
     for (guint i = 1; i < 100 && !poison_is_found(poison, &seq); i++) {
-        poison_note_acknowledged(poison, i, 1, i % 2 == 0 ? A : B);
+        poison_note_acknowledged(poison, &(PoisonSent){ i, 1, 1 }, i % 2 == 0 ? A : B);
         if (poison_next_suspect(poison, &seq))
-            g_assert_cmpint(poison_note_refused(poison, 0, 1, A | B), ==, POISON_KEEP_ASIDE);
+            g_assert_cmpint(poison_note_refused(poison, &(PoisonSent){ 0, 1, 1 }, A | B), ==,
+                            POISON_KEEP_ASIDE);
     }
 
     g_assert_true(poison_is_found(poison, &seq));
@@ -155,11 +157,11 @@ test_suspects_that_another_sink_has_delivered_are_forgotten(void)
     g_autoptr(Poison) poison = poison_new();
 
     for (guint i = 0; i < POISON_PATIENCE; i++)
-        poison_note_refused(poison, 0, 1, A);
+        poison_note_refused(poison, &(PoisonSent){ 0, 1, 1 }, A);
     poison_note_pause(poison);
     g_assert_cmpuint(poison_limit(poison, BATCH), ==, 1);
     g_assert_false(poison_note_taken(poison, 7, 1));
-    poison_note_acknowledged(poison, 7, 1, A);
+    poison_note_acknowledged(poison, &(PoisonSent){ 7, 1, 1 }, A);
 
     g_assert_false(poison_is_searching(poison));
     g_assert_cmpuint(poison_limit(poison, BATCH), ==, BATCH);

@@ -19,7 +19,8 @@ test_refusals_of_different_leases_are_not_added_up(void)
     g_autoptr(Poison) poison = poison_new();
 
     for (guint i = 0; i < 10; i++)
-        g_assert_cmpint(poison_note_refused(poison, i % 2, 5, A), ==, POISON_PAUSE);
+        g_assert_cmpint(poison_note_refused(poison, &(PoisonSent){ i % 2, 5, 5 }, A), ==,
+                        POISON_PAUSE);
 
     g_assert_false(poison_is_searching(poison));
 }
@@ -29,10 +30,10 @@ test_an_acknowledgement_of_the_lease_starts_the_count_anew(void)
 {
     g_autoptr(Poison) poison = poison_new();
 
-    poison_note_refused(poison, 10, 5, A);
-    poison_note_refused(poison, 10, 5, A);
-    poison_note_acknowledged(poison, 8, 5, A);
-    poison_note_refused(poison, 10, 3, A);
+    poison_note_refused(poison, &(PoisonSent){ 10, 5, 5 }, A);
+    poison_note_refused(poison, &(PoisonSent){ 10, 5, 5 }, A);
+    poison_note_acknowledged(poison, &(PoisonSent){ 8, 5, 5 }, A);
+    poison_note_refused(poison, &(PoisonSent){ 10, 3, 3 }, A);
 
     g_assert_false(poison_is_searching(poison));
 }

@@ -139,6 +139,7 @@ test_a_host_that_answers_no_refuses(void)
         g_assert_cmpint(deliver(tier, &by), ==, DELIVERY_REFUSED);
         g_assert_cmpuint(by.refused, ==, 1);
         g_assert_cmpuint(by.acknowledged, ==, 0);
+        g_assert_cmpuint(by.hung_up, ==, answers[i] == ANSWER_HANG_UP);
     }
     g_assert_cmpuint(failures_of(tier, 0), ==, G_N_ELEMENTS(answers));
 }
