@@ -172,12 +172,26 @@ channel_world_free(ChannelWorld *self)
 
 /* ---- actions ---- */
 
+static void G_GNUC_PRINTF(2, 3) tell(const ChannelWorld *self, const char *format, ...)
+{
+    g_autofree char *text = NULL;
+    va_list arguments;
+
+    if (!self->tells)
+        return;
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_printerr("  action %u: %s\n", self->n_actions, text);
+}
+
 gboolean
 channel_world_put(ChannelWorld *self, guint count)
 {
     guint first = self->states->len;
     g_autoptr(Batch) batch = batch_of_padded(first, count);
 
+    tell(self, "put events %u to %u", first, first + count - 1);
     g_byte_array_set_size(self->states, first + count);
     g_byte_array_set_size(self->leased, first + count);
     memset(self->states->data + first, EVENT_ASKED, count);
@@ -227,6 +241,7 @@ act_take(ChannelWorld *self)
 
     if (self->leases->len == MAX_LEASES)
         return;
+    tell(self, "take at most %u events as lease %u", limits.max_events, self->leases->len);
     lease = channel_take(self->channel, &limits, clock_now_us());
     if (!self->fails)
         check_lease(self, lease, limits.max_events);
@@ -253,6 +268,7 @@ act_commit(ChannelWorld *self)
     count = g_rand_boolean(self->rand)
                 ? lease->n_events
                 : (guint) g_rand_int_range(self->rand, 1, (gint32) lease->n_events + 1);
+    tell(self, "commit %u of the %u events of lease %u", count, lease->n_events, index);
     for (guint i = 0; i < count; i++)
         self->states->data[g_array_index(numbers, guint, i)] = EVENT_CONSUMED;
     lease_commit(lease, count);
@@ -267,6 +283,7 @@ act_roll_back(ChannelWorld *self)
 
     if (index >= self->leases->len)
         return;
+    tell(self, "roll lease %u back", index);
     mark_leased(self, g_ptr_array_index(self->leases, index), FALSE);
     g_ptr_array_remove_index(self->leases, index);
 }
@@ -276,6 +293,7 @@ act_reopen(ChannelWorld *self)
 {
     g_autoptr(GError) error = NULL;
 
+    tell(self, "close and open");
     channel_world_close(self);
     channel_world_open(self, &error);
 }
@@ -296,6 +314,16 @@ channel_world_act(ChannelWorld *self)
         act_commit(self);
     else
         act_roll_back(self);
+}
+
+void
+channel_world_act_numbered(ChannelWorld *self, guint number)
+{
+    const guint32 key[] = { self->seed, number };
+
+    g_rand_set_seed_array(self->rand, key, G_N_ELEMENTS(key));
+    self->n_actions = number;
+    channel_world_act(self);
 }
 
 /* ---- what must be true ---- */

@@ -27,6 +27,7 @@ typedef struct {
     guint n_actions;
     gboolean fails; /* calls may fail: then a take may give less, and losses may be told of that are
                        none */
+    gboolean tells; /* each action on standard error */
 } ChannelWorld;
 
 /* ops: NULL for the system's. options: lines of YAML; with a memory-capacity the channel is a
@@ -37,6 +38,9 @@ void channel_world_free(ChannelWorld *self);
 /* One random action. Unless calls may fail, a take must give exactly the lowest events that are
  * there and not leased, also after the channel was closed and opened. */
 void channel_world_act(ChannelWorld *self);
+/* The random action of that number: what is drawn for it does not hang on which others there were.
+ */
+void channel_world_act_numbered(ChannelWorld *self, guint number);
 gboolean channel_world_open(ChannelWorld *self, GError **error);
 void channel_world_close(ChannelWorld *self);
 

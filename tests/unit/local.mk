@@ -285,7 +285,8 @@ tests_unit_test_file_channel_crash_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_channel_faults_SOURCES = \
 	$(channel_world) tests/support/crash_disk.c tests/support/crash_disk.h %D%/test_file_channel_faults.c
 tests_unit_test_file_channel_faults_LDADD = $(AGENT_LIBS)
-tests_unit_test_file_channel_model_SOURCES = $(channel_world) %D%/test_file_channel_model.c
+tests_unit_test_file_channel_model_SOURCES = \
+	$(channel_world) tests/support/shrink.c tests/support/shrink.h %D%/test_file_channel_model.c
 tests_unit_test_file_channel_model_LDADD = $(AGENT_LIBS)
 tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
 tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
