@@ -25,6 +25,7 @@ IDLE_CONNECTIONS = 10000
 SHORT_QUEUE = 16000  # events: what a processor's cache holds
 LINK_DELAY_MS = 20
 TESTS = pathlib.Path(__file__).resolve().parents[1]
+FLUME_CAPACITY = 1000000  # events, its default
 FLUME_SECONDS = 3  # to warm up, and then of the measurement
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -156,12 +157,11 @@ class Flume:
 
     client_options = []
 
-    def __init__(self, far_end_port):
+    def __init__(self, far_end_port, channel):
         sys.path += [str(TESTS / "interop"), str(TESTS / "integration")]
         from flume_agent import FlumeAgent
         from flume_jars import find_flume
 
-        channel = {"type": "memory", "capacity": SHORT_QUEUE, "transactionCapacity": 1000}
         sink = {"type": "thrift", "hostname": "127.0.0.1", "port": far_end_port, "batch-size": 1000}
         self.http = free_port()
         monitoring = ("-Xmx1g", "-Dflume.monitoring.type=http", f"-Dflume.monitoring.port={self.http}")
@@ -181,7 +181,7 @@ class Flume:
 
     def arrived(self, load):
         self.drained_before += load["events"]
-        until(lambda: self.drained() >= self.drained_before, "Flume's last delivery")
+        until(lambda: self.drained() >= self.drained_before, "Flume's last delivery", 120)
         return time.monotonic()
 
     def close(self):
@@ -237,20 +237,32 @@ class Bench:
             self.ratio_row(path, *self.in_turns(lambda: Agent(self.options.leat, thrift_sink(far_end.port), channel),
                                                 lambda: Relay(self.options.programs, far_end.port), BATCHES), target)
 
-    def beside_flume(self):
+    def beside_flume(self, path, our_channel, their_channel):
         """One after the other, as far apart as they are. A virtual machine needs to be warm."""
         with contextlib.closing(Limit(self.options.programs, "ok", self.threads)) as far_end:
             try:
-                server = Flume(far_end.port)
+                server = Flume(far_end.port, their_channel)
             except Exception as reason:  # whatever it is: leat can be measured without
                 print(f"  no Apache Flume beside leat: {reason}", flush=True)
                 return
             with contextlib.closing(server) as flume:
                 self.load(flume, BATCHES, FLUME_SECONDS)
                 theirs = self.load(flume, BATCHES, FLUME_SECONDS)
-            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), f"{MEMORY}, capacity: {SHORT_QUEUE}"), BATCHES)
+            ours = self.once(Agent(self.options.leat, thrift_sink(far_end.port), our_channel), BATCHES)
         words = [f"{rate / 1e6:.2f} M/s, {cpu:.3f} µs CPU" for rate, cpu in (ours, theirs)]
-        self.row(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", *words, f"{ours[0] / theirs[0]:.0f} times", None)
+        self.row(path, *words, f"{ours[0] / theirs[0]:.0f} times", None)
+
+    def memory_beside_flume(self):
+        self.beside_flume(f"the same beside Apache Flume 1.11, {SHORT_QUEUE} events", f"{MEMORY}, capacity: {SHORT_QUEUE}",
+                          {"type": "memory", "capacity": SHORT_QUEUE, "transactionCapacity": 1000})
+
+    def file_beside_flume(self):
+        """On the same disk; Flume, too, syncs each batch before its answer."""
+        with tempfile.TemporaryDirectory(dir=self.options.disk) as folder:
+            theirs = pathlib.Path(folder).resolve() / "flume"
+            self.beside_flume("file channel, 4 connections, beside Apache Flume 1.11's", file_channel(f"{folder}/leat"),
+                              {"type": "file", "checkpointDir": theirs / "checkpoint", "dataDirs": theirs / "data",
+                               "capacity": FLUME_CAPACITY, "transactionCapacity": 1000, "minimumRequiredSpace": 1 << 20})
 
     def sync_loop(self, folder):
         """Events a second that a loop appends and syncs, alone with the disk."""
@@ -381,8 +393,9 @@ class Bench:
             "null": lambda: self.against_limit("null sink, 4 connections, 1000 x 300 B", BATCHES, "ok", 0.70),
             "single": lambda: self.against_limit("single appends, 64 connections, 300 B", SINGLES, "echo", 0.80),
             "relay": self.relays,
-            "flume": self.beside_flume,
+            "flume": self.memory_beside_flume,
             "file": self.file_channel,
+            "flume-file": self.file_beside_flume,
             "backlog": self.backlog,
             "link": self.over_a_long_link,
             "hops": self.two_idle_hops,
@@ -409,7 +422,7 @@ def parse_options():
     parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=11, help="of each pair of measurements")
     parser.add_argument("--only", default="", metavar="PATH",
-                        help="null, single, relay, flume, file, backlog, link, hops, connections, memory or start")
+                        help="null, single, relay, flume, file, flume-file, backlog, link, hops, connections, memory or start")
     parser.add_argument("--quick", action="store_true", help="about a minute: half a second, 5 rounds")
     options = parser.parse_args()
     if options.quick:
