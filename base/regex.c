@@ -255,7 +255,7 @@ match_from(const RegexSearch *self, Scratch *scratch, gsize from)
     while (from < end) {
         gsize width = width_of_call(self, end - from);
         gsize n_beginnings = regex->is_anchored ? 1 : width;
-        guint32 limit = (guint32) MAX(MIN(MATCH_LIMIT, CALL_LIMIT / n_beginnings), 1);
+        guint32 limit = (guint32) MAX(MIN(MATCH_LIMIT, CALL_LIMIT / MAX(n_beginnings, 1)), 1);
         int code = may_go_on(self) ? match_within(self, scratch, from, width, limit) : STOPPED;
 
         if (code == PCRE2_ERROR_MATCHLIMIT && limit < MATCH_LIMIT && !regex->depends_on_call)

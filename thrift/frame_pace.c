@@ -49,7 +49,7 @@ share_due_us(const FrameConnection *self)
     double timeout_us = (double) self->loop->server->options.frame_timeout_us;
 
     return clock_after_us(self->frame_started_us,
-                          (gint64) MIN(share * timeout_us, (double) (G_MAXINT64 / 2)));
+                          (gint64) MIN(share * timeout_us, (double) G_MAXINT32 * G_USEC_PER_SEC));
 }
 
 gint64

@@ -49,7 +49,8 @@ event_overhead(const SendPlan *plan)
     BatchSlice slice = { .count = 1 };
 
     batch_builder_add_event(builder, plan->headers, plan->n_headers, byte_span(NULL, 0));
-    slice.batch = empty = batch_builder_finish(builder);
+    empty = batch_builder_finish(builder);
+    slice.batch = empty;
     return wire_frame_size(plan->protocol, &slice, 1) + VARINT_GROWTH;
 }
 

@@ -64,17 +64,21 @@ refuse_for_memory(GError **error)
     return FALSE;
 }
 
+static gboolean
+refuse_for_stop(GError **error)
+{
+    g_set_error_literal(error, INTERCEPT_ERROR, INTERCEPT_ERROR_STOPPING, "the agent is stopping");
+    return FALSE;
+}
+
 /* interceptor: that was at work. */
 static gboolean
 refuse_for_time(const InterceptWatch *watch, const Interceptor *interceptor, GError **error)
 {
     g_autofree char *timeout = NULL;
 
-    if (watch->verdict == INTERCEPT_STOPPING) {
-        g_set_error_literal(error, INTERCEPT_ERROR, INTERCEPT_ERROR_STOPPING,
-                            "the agent is stopping");
-        return FALSE;
-    }
+    if (watch->verdict == INTERCEPT_STOPPING)
+        return refuse_for_stop(error);
     timeout = quantity_duration_to_text(watch->time->timeout_us);
     g_set_error(error, INTERCEPT_ERROR, INTERCEPT_ERROR_TOO_SLOW,
                 "the batch took more than intercept-timeout (%s) of processor time, at last in "
@@ -196,8 +200,8 @@ interceptor_chain_run(const GPtrArray *interceptors, Batch *batch, BatchLimit li
     gboolean ok;
 
     intercept_watch_begin(&watch, time);
-    if (watch.verdict != INTERCEPT_GOES_ON) {
-        refuse_for_time(&watch, NULL, error);
+    if (watch.verdict != INTERCEPT_GOES_ON) { /* no time has passed yet */
+        refuse_for_stop(error);
         return NULL;
     }
     event_edit_set_watch(edit, &watch);
