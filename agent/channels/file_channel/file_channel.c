@@ -103,6 +103,12 @@ file_channel_trouble(Channel *channel)
     return self->trouble;
 }
 
+const char *
+file_channel_keeps_in(const Channel *channel)
+{
+    return ((const FileChannel *) channel)->options.directory;
+}
+
 /* ---- open ---- */
 
 static void

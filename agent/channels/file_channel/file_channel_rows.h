@@ -57,4 +57,5 @@ extern const char *const file_channel_sync_names[];
     .base.finalize = file_channel_finalize, .durable = TRUE, .put = file_channel_put,            \
     .put_cancel = file_channel_put_cancel, .take = file_channel_take,                            \
     .commit = file_channel_commit, .rollback = file_channel_rollback, .wake = file_channel_wake, \
-    .n_events = file_channel_n_events, .trouble = file_channel_trouble
+    .n_events = file_channel_n_events, .trouble = file_channel_trouble,                          \
+    .keeps_in = file_channel_keeps_in
