@@ -1,6 +1,7 @@
 /* test_file_channel_faults.c - a disk that fails, is full, or cannot be read, and works again. */
 #include <errno.h>
 #include <glib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/channels/file_channel/file_channel.h"
@@ -34,6 +35,13 @@ static guint64
 part_metric(ChannelWorld *world, FileChannelMetric metric)
 {
     return metric_get(world->channel->base.part_metrics, metric);
+}
+
+/* Stands while no put is under way. */
+static const char *
+trouble_detail(const ChannelWorld *world)
+{
+    return ((const FileChannel *) world->channel)->trouble_detail;
 }
 
 /* Until puts are taken again: the disk is tried in turns of a few hundred milliseconds. */
@@ -130,6 +138,31 @@ test_puts_are_refused_below_the_reserve(void)
 
     g_assert_nonnull(channel_trouble(world->channel));
     g_assert_cmpuint(part_metric(world, FILE_CHANNEL_REFUSED), ==, 1);
+    world_end(world);
+}
+
+static int
+almost_enough(int folder G_GNUC_UNUSED, guint64 *ret_bytes)
+{
+    *ret_bytes = (1 << 20) + 1024;
+    return 0;
+}
+
+static void
+test_sizes_that_differ_by_little_are_told_apart(void)
+{
+    FileOps ops = crash_disk_ops;
+    ChannelWorld *world;
+
+    ops.free_bytes = almost_enough;
+    crash_disk_start(NULL, NULL);
+    world = channel_world_new(1, &ops, "reserve: 1MiB\nsegment-size: 64KiB\n");
+    channel_world_open(world, NULL);
+    g_assert_false(channel_world_put(world, 1));
+
+    g_assert_nonnull(strstr(trouble_detail(world),
+                            ": 1 MiB are free, less than 1.1 MiB: the reserve (1 MiB) and a "
+                            "segment (64 KiB); free space or lower the reserve"));
     world_end(world);
 }
 
@@ -239,6 +272,8 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/full",
                     test_a_full_disk_refuses_puts_and_gives_events_until_it_has_room);
     g_test_add_func("/file-channel/faults/reserve", test_puts_are_refused_below_the_reserve);
+    g_test_add_func("/file-channel/faults/sizes-are-told-apart",
+                    test_sizes_that_differ_by_little_are_told_apart);
     g_test_add_func("/file-channel/faults/read-again", test_a_read_that_fails_is_tried_again);
     g_test_add_func("/file-channel/faults/unreadable",
                     test_a_place_that_cannot_be_read_is_passed_over_in_the_end);
