@@ -167,6 +167,27 @@ test_sizes_that_differ_by_little_are_told_apart(void)
 }
 
 static void
+assert_remedy(int number, const char *remedy)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+
+    crash_disk_fail(crash_disk_n_calls(), TRUE, number);
+    g_assert_false(channel_world_put(world, 1));
+
+    g_assert_true(g_str_has_suffix(trouble_detail(world), remedy));
+    crash_disk_fail(G_MAXUINT, FALSE, 0);
+    world_end(world);
+}
+
+static void
+test_limits_of_the_process_come_with_a_remedy(void)
+{
+    assert_remedy(EMFILE, "raise the limit of open files (LimitNOFILE=, ulimit -n)");
+    assert_remedy(EFBIG, "lower segment-size or raise the limit of the file size (LimitFSIZE=, "
+                         "ulimit -f)");
+}
+
+static void
 test_a_read_that_fails_is_tried_again(void)
 {
     ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
@@ -274,6 +295,7 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/reserve", test_puts_are_refused_below_the_reserve);
     g_test_add_func("/file-channel/faults/sizes-are-told-apart",
                     test_sizes_that_differ_by_little_are_told_apart);
+    g_test_add_func("/file-channel/faults/remedies", test_limits_of_the_process_come_with_a_remedy);
     g_test_add_func("/file-channel/faults/read-again", test_a_read_that_fails_is_tried_again);
     g_test_add_func("/file-channel/faults/unreadable",
                     test_a_place_that_cannot_be_read_is_passed_over_in_the_end);

@@ -79,14 +79,40 @@ const FileOps file_ops_system = {
     .free_bytes = system_free_bytes,
 };
 
+/* What the operator can do about it, with what goes before; "" where the text of errno says all. */
+static const char *
+remedy_for(int number)
+{
+    switch (number) {
+    case ENOSPC:
+        return "; free space or inodes on its file system";
+    case EDQUOT:
+        return "; raise the quota of the agent's user or remove files";
+    case EMFILE:
+        return "; raise the limit of open files (LimitNOFILE=, ulimit -n)";
+    case ENFILE:
+        return "; raise the system's limit of open files (fs.file-max)";
+    case EFBIG:
+        return "; lower segment-size or raise the limit of the file size (LimitFSIZE=, ulimit -f)";
+    case EIO:
+        return "; look at the disk (dmesg)";
+    case EROFS:
+        return "; mount its file system for writing";
+    case EACCES:
+        return "; give the agent's user the right to read, write and search its folder";
+    default:
+        return "";
+    }
+}
+
 void
 file_ops_set_error(GError **error, int number, const char *what, const char *name)
 {
     gboolean is_full = number == ENOSPC || number == EDQUOT;
 
     g_set_error(error, FILE_CHANNEL_ERROR,
-                is_full ? FILE_CHANNEL_ERROR_NO_SPACE : FILE_CHANNEL_ERROR_IO, "cannot %s %s: %s",
-                what, name, g_strerror(number));
+                is_full ? FILE_CHANNEL_ERROR_NO_SPACE : FILE_CHANNEL_ERROR_IO, "cannot %s %s: %s%s",
+                what, name, g_strerror(number), remedy_for(number));
 }
 
 gboolean

@@ -36,7 +36,7 @@ typedef enum {
     FILE_CHANNEL_ERROR_FORMAT, /* another version; not damage */
 } FileChannelError;
 
-/* Error with errno's text: "cannot WHAT NAME: ...". */
+/* Error with errno's text: "cannot WHAT NAME: ...", and what can be done about it. */
 void file_ops_set_error(GError **error, int number, const char *what, const char *name);
 
 /* All of it, over interruptions and short writes; parts are changed. FALSE with errno. */
