@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #define READ_RETRY_US G_USEC_PER_SEC
+#define MAX_AGE_US ((gint64) 3650 * 24 * 3600 * G_USEC_PER_SEC)
 
 /* A part of a lease; parallel to its slices, with the reference that they borrow. */
 typedef struct {
@@ -313,6 +314,14 @@ file_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_us
 
 /* ---- commit ---- */
 
+/* The wall clock may have been set since the put, perhaps from 1970: such an age says nothing. */
+static void
+file_channel_observe_residence(const FileChannel *self, gint64 age_us, guint count)
+{
+    if (age_us >= 0 && age_us <= MAX_AGE_US)
+        metric_observe_us(self->base.base.metrics, CHANNEL_RESIDENCE_TIME, age_us, count);
+}
+
 /* With the lock held: the first n_events of the lease are consumed. */
 static void
 file_channel_consume_parts(FileChannel *self, FileLease *lease, guint n_events, gint64 now_us)
@@ -325,8 +334,7 @@ file_channel_consume_parts(FileChannel *self, FileLease *lease, guint n_events, 
 
         file_channel_consume(self, part_seq(part), part_seq(part) + count,
                              log_run_charge(part->run, part->first, count));
-        metric_observe_us(self->base.base.metrics, CHANNEL_RESIDENCE_TIME,
-                          MAX(now_us - part->run->time_us, 0), count);
+        file_channel_observe_residence(self, now_us - part->run->time_us, count);
         part->first += count;
         part->count -= count;
         n_events -= count;
