@@ -1,6 +1,7 @@
 /* test_file_channel_faults.c - a disk that fails, is full, or cannot be read, and works again. */
 #include <errno.h>
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -223,6 +224,66 @@ test_a_place_that_cannot_be_read_is_passed_over_in_the_end(void)
     world_end(world);
 }
 
+/* Two segments, of which somebody has removed the first; the second has number 2 of the events. */
+static ChannelWorld *
+world_new_without_first_segment(void)
+{
+    ChannelWorld *world = channel_world_new(1, NULL, OPTIONS "cache: 0\n");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = NULL;
+
+    for (guint i = 0; i < 2; i++) {
+        channel_world_open(world, &error);
+        g_assert_no_error(error);
+        g_assert_true(channel_world_put(world, 2 - i));
+        if (i == 0)
+            channel_world_close(world);
+    }
+    file = g_build_filename(world->directory, "0000000000000001.segment", NULL);
+    g_assert_cmpint(g_unlink(file), ==, 0);
+    return world;
+}
+
+static void
+test_a_segment_that_vanishes_is_passed_over(void)
+{
+    g_autoptr(ChannelWorld) world = world_new_without_first_segment();
+
+    assert_world_drains(world, "2");
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 2);
+    g_assert_cmpuint(channel_n_events(world->channel), ==, 0);
+    channel_world_close(world);
+}
+
+static void
+test_a_stop_counts_what_vanished_unread(void)
+{
+    g_autoptr(ChannelWorld) world = world_new_without_first_segment();
+
+    component_close(&world->channel->base);
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 2);
+    channel_world_close(world);
+}
+
+/* It may be there: the process has too many files open. */
+static void
+test_a_segment_that_cannot_be_opened_for_now_is_not_lost(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
+
+    g_assert_true(channel_world_put(world, 3));
+    crash_disk_fail_opens(EMFILE);
+    for (guint i = 0; i < 20; i++)
+        assert_world_drains(world, "");
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 0);
+    crash_disk_fail_opens(0);
+    assert_world_drains(world, "0 1 2");
+    world_end(world);
+}
+
 static void
 test_a_directory_has_one_channel(void)
 {
@@ -299,6 +360,11 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/read-again", test_a_read_that_fails_is_tried_again);
     g_test_add_func("/file-channel/faults/unreadable",
                     test_a_place_that_cannot_be_read_is_passed_over_in_the_end);
+    g_test_add_func("/file-channel/faults/vanished", test_a_segment_that_vanishes_is_passed_over);
+    g_test_add_func("/file-channel/faults/vanished-unread",
+                    test_a_stop_counts_what_vanished_unread);
+    g_test_add_func("/file-channel/faults/open-again",
+                    test_a_segment_that_cannot_be_opened_for_now_is_not_lost);
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
     g_test_add_func("/file-channel/faults/large",
                     test_a_put_larger_than_a_segment_gets_one_of_its_own);

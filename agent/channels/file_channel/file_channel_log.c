@@ -2,6 +2,8 @@
  * checkpoint, the end of segments. */
 #include "agent/channels/file_channel/file_channel_log.h"
 
+#include <errno.h>
+
 #include "agent/channels/file_channel/checkpoint.h"
 #include "base/clock.h"
 #include "base/quantity.h"
@@ -129,5 +131,41 @@ file_channel_save_checkpoint(FileChannel *self)
         return;
     }
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_CHECKPOINT_FAILURES, 1);
+    g_prefix_error(&error, "directory '%s': ", self->dir.path);
     component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+}
+
+static gboolean
+segment_is_gone(const SegmentDir *dir, guint64 number)
+{
+    int fd = segment_dir_open_segment(dir, number);
+
+    if (fd < 0)
+        return errno == ENOENT;
+    dir->ops->close(fd);
+    return FALSE;
+}
+
+void
+file_channel_report_gone(FileChannel *self)
+{
+    g_autofree char *detail = NULL;
+    guint64 seq = self->consumption.low;
+    guint64 n_lost = 0;
+    SegmentInfo info;
+
+    for (; segment_list_find_seq(&self->segments, seq, &info); seq = info.end_seq) {
+        guint64 first = MAX(seq, info.first_seq);
+
+        if (segment_is_gone(&self->dir, info.number))
+            n_lost +=
+                info.end_seq - first - consumption_count(&self->consumption, first, info.end_seq);
+    }
+    if (n_lost == 0)
+        return;
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_LOST, n_lost);
+    detail = g_strdup_printf("directory '%s': %" G_GUINT64_FORMAT " events that were not delivered "
+                             "are lost, the files of their segments have vanished",
+                             self->dir.path, n_lost);
+    component_report_topic(&self->base.base, REPORT_DAMAGED, "gone", NULL, detail);
 }

@@ -148,16 +148,18 @@ typedef struct {
 static void
 file_channel_report_lost(FileChannel *self, guint64 n_lost, guint64 segment)
 {
+    g_autofree char *name = segment_name(segment);
     g_autofree char *detail = NULL;
     g_autoptr(GError) error = NULL;
 
     if (segment != 0 && segment_list_mark_damaged(&self->segments, segment))
         segment_dir_keep_damaged(&self->dir, segment, &error);
-    detail = g_strdup_printf("%" G_GUINT64_FORMAT " events in segment %" G_GUINT64_FORMAT
-                             " cannot be read and are lost%s%s",
-                             n_lost, segment, error != NULL ? "; " : "",
+    detail = g_strdup_printf("directory '%s': %" G_GUINT64_FORMAT " events %s%s cannot be read "
+                             "and are lost%s%s",
+                             self->dir.path, n_lost, segment != 0 ? "in " : "that no segment has",
+                             segment != 0 ? name : "", error != NULL ? "; " : "",
                              error != NULL ? error->message : "");
-    component_report(&self->base.base, REPORT_DAMAGED, NULL, detail);
+    component_report_topic(&self->base.base, REPORT_DAMAGED, name, NULL, detail);
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_LOST, n_lost);
 }
 
@@ -170,8 +172,10 @@ file_channel_read_disk(FileChannel *self, const LogRange *range)
     read.result =
         log_reader_read(&self->reader, range, &read.run, &read.lost_end, &read.damaged, &error);
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_DISK_READS, 1);
-    if (read.result == LOG_READ_ERROR)
+    if (read.result == LOG_READ_ERROR) {
+        g_prefix_error(&error, "directory '%s': ", self->dir.path);
         component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+    }
     if (read.result == LOG_READ_LOST)
         file_channel_report_lost(self, read.lost_end - range->first, read.damaged);
     return read;

@@ -108,11 +108,14 @@ remedy_for(int number)
 void
 file_ops_set_error(GError **error, int number, const char *what, const char *name)
 {
-    gboolean is_full = number == ENOSPC || number == EDQUOT;
+    FileChannelError code = FILE_CHANNEL_ERROR_IO;
 
-    g_set_error(error, FILE_CHANNEL_ERROR,
-                is_full ? FILE_CHANNEL_ERROR_NO_SPACE : FILE_CHANNEL_ERROR_IO, "cannot %s %s: %s%s",
-                what, name, g_strerror(number), remedy_for(number));
+    if (number == ENOSPC || number == EDQUOT)
+        code = FILE_CHANNEL_ERROR_NO_SPACE;
+    else if (number == ENOENT)
+        code = FILE_CHANNEL_ERROR_GONE;
+    g_set_error(error, FILE_CHANNEL_ERROR, code, "cannot %s %s: %s%s", what, name,
+                g_strerror(number), remedy_for(number));
 }
 
 gboolean

@@ -34,6 +34,7 @@ typedef enum {
     FILE_CHANNEL_ERROR_NO_MEMORY, /* to read a large record into */
     FILE_CHANNEL_ERROR_LOCKED,
     FILE_CHANNEL_ERROR_FORMAT, /* another version; not damage */
+    FILE_CHANNEL_ERROR_GONE,   /* no such file, and waiting brings none back */
 } FileChannelError;
 
 /* Error with errno's text: "cannot WHAT NAME: ...", and what can be done about it. */
