@@ -9,12 +9,26 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+const char *
+file_open_strerror(int number)
+{
+    return number == FILE_NOT_REGULAR ? "it is no regular file" : g_strerror(number);
+}
+
 G_DEFINE_QUARK(leat_file_channel_error, file_channel_error)
 
+/* Never waits for the other end of a pipe; what is no regular file is not for the channel. */
 static int
 system_open(int folder, const char *name, int flags, mode_t mode)
 {
-    return openat(folder, name, flags | O_CLOEXEC, mode);
+    int fd = openat(folder, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) != 0 || S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    errno = FILE_NOT_REGULAR;
+    return -1;
 }
 
 static int
@@ -112,7 +126,7 @@ file_ops_set_error(GError **error, int number, const char *what, const char *nam
 
     if (number == ENOSPC || number == EDQUOT)
         code = FILE_CHANNEL_ERROR_NO_SPACE;
-    else if (number == ENOENT)
+    else if (number == ENOENT || number == FILE_NOT_REGULAR)
         code = FILE_CHANNEL_ERROR_GONE;
     g_set_error(error, FILE_CHANNEL_ERROR, code, "cannot %s %s: %s%s", what, name,
                 g_strerror(number), remedy_for(number));
