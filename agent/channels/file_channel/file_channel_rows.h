@@ -6,11 +6,11 @@
 
 extern const char *const file_channel_sync_names[];
 
-#define FILE_CHANNEL_ROWS                                                                          \
+#define FILE_CHANNEL_ROWS(a_directory)                                                             \
     { .name = "directory",                                                                         \
       OPTION_AT(PATH, FileChannel, options.directory),                                             \
       .required = TRUE,                                                                            \
-      .example = "/var/lib/leat/events",                                                           \
+      .example = (a_directory),                                                                    \
       .help = "Where the events are; no other channel may use it. Made if it is not there." },     \
         { .name = "byte-capacity",                                                                 \
           OPTION_AT(SIZE, FileChannel, base.byte_capacity),                                        \
