@@ -2,6 +2,7 @@
 #include "agent/agent_config_check.h"
 
 #include <gio/gio.h>
+#include <string.h>
 
 #include "agent/agent_config_sinks.h"
 #include "agent/agent_part.h"
@@ -73,6 +74,46 @@ check_address(const AgentConfig *self, guint index, Problems *problems)
         const Source *other = g_ptr_array_index(self->sources, i);
 
         check_listeners(source, other->base.path, source_address(other), problems);
+    }
+}
+
+/* ---- folders ---- */
+
+static const char *
+channel_folder(const Channel *channel)
+{
+    return channel_type(channel)->keeps_in != NULL ? channel_type(channel)->keeps_in(channel)
+                                                   : NULL;
+}
+
+/* A symbolic link is not looked at: the lock in the folder is there for that. */
+static gboolean
+is_same_folder(const char *a, const char *b)
+{
+    g_autofree char *whole_a = g_canonicalize_filename(a, NULL);
+    g_autofree char *whole_b = g_canonicalize_filename(b, NULL);
+
+    return strcmp(whole_a, whole_b) == 0;
+}
+
+/* Adds a problem if a channel before it has the same folder. */
+static void
+check_folder(const AgentConfig *self, guint index, Problems *problems)
+{
+    const Channel *channel = g_ptr_array_index(self->channels, index);
+    const char *folder = channel_folder(channel);
+
+    for (guint i = 0; folder != NULL && i < index; i++) {
+        const Channel *other = g_ptr_array_index(self->channels, i);
+        const char *taken = channel_folder(other);
+
+        if (taken == NULL || !is_same_folder(folder, taken))
+            continue;
+        component_problem(&channel->base, problems, "directory",
+                          "'%s' is taken, as %s keeps its events in '%s'; each channel needs a "
+                          "directory of its own",
+                          folder, other->base.path, taken);
+        return;
     }
 }
 
@@ -223,6 +264,8 @@ agent_config_check(const AgentConfig *self, const YamlNode *root, Problems *prob
 {
     for (guint i = 0; i < self->sources->len; i++)
         check_address(self, i, problems);
+    for (guint i = 0; i < self->channels->len; i++)
+        check_folder(self, i, problems);
     for (guint i = 0; i < self->routes->len; i++)
         check_fits(g_ptr_array_index(self->routes, i), problems);
     agent_config_check_dead_letters(self, problems);

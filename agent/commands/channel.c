@@ -39,6 +39,13 @@ channel_progress_init(ChannelProgress *self, gboolean is_on)
 }
 
 void
+channel_progress_restart(ChannelProgress *self)
+{
+    self->count = (ProgressCount){ 0 };
+    self->start_us = clock_now_us();
+}
+
+void
 channel_progress_show(ChannelProgress *self, const ChannelWalk *walk, guint64 n_events)
 {
     self->count.n_events += n_events;
@@ -46,6 +53,18 @@ channel_progress_show(ChannelProgress *self, const ChannelWalk *walk, guint64 n_
     self->count.total_bytes = channel_walk_total_bytes(walk);
     self->count.elapsed_us = clock_now_us() - self->start_us;
     progress_show(&self->progress, &self->count);
+}
+
+static void
+show_search(const ChannelWalk *walk, gpointer user)
+{
+    channel_progress_show(user, walk, 0);
+}
+
+void
+channel_progress_watch(ChannelProgress *self, ChannelWalk *walk)
+{
+    channel_walk_watch(walk, show_search, self);
 }
 
 void
@@ -66,6 +85,7 @@ channel_walk_consumed(ChannelFolder *folder, ChannelProgress *progress)
     if (folder->has_checkpoint)
         from = folder->checkpoint.end;
     walk = channel_walk_new(folder, from);
+    channel_progress_watch(progress, walk);
     while (channel_walk_next(walk, &record))
         channel_progress_show(
             progress, walk,

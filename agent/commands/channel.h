@@ -22,7 +22,11 @@ typedef struct {
 
 /* Draws only if stderr is a terminal. */
 void channel_progress_init(ChannelProgress *self, gboolean is_on);
+/* For another walk, from the beginning. */
+void channel_progress_restart(ChannelProgress *self);
 void channel_progress_show(ChannelProgress *self, const ChannelWalk *walk, guint64 n_events);
+/* Draws while the walk looks for a record, too; that must end before self does. */
+void channel_progress_watch(ChannelProgress *self, ChannelWalk *walk);
 void channel_progress_clear(ChannelProgress *self);
 
 /* Walks to the end, for what is consumed: from the checkpoint on if there is one. */

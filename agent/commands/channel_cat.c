@@ -50,6 +50,7 @@ channel_folder_cat(ChannelFolder *self, EventFormat format, FILE *out, ChannelPr
     g_autoptr(ChannelWalk) walk = channel_walk_new(self, channel_folder_first(self));
     WalkedRecord record;
 
+    channel_progress_watch(progress, walk);
     channel_walk_add_losses(all);
     while (channel_walk_next(walk, &record) &&
            print_record(walk, &record, channel_walk_consumption(all), format, out))

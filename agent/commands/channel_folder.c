@@ -155,7 +155,8 @@ look_at_segment(ChannelFolder *self, guint64 number)
 
     if (fd < 0) {
         if (errno != ENOENT)
-            channel_folder_add_damage(self, name, 0, "it cannot be opened: %s", g_strerror(errno));
+            channel_folder_add_damage(self, name, 0, "it cannot be opened: %s",
+                                      file_open_strerror(errno));
         return;
     }
     if (judge_head(self, name, fd, &segment))

@@ -13,14 +13,16 @@ time_to_text(gint64 wall_us)
 
 /* Wall clock, when the first event that is not consumed was put; 0 if there is none. */
 static gint64
-oldest_time_us(ChannelFolder *folder, const Consumption *consumption)
+oldest_time_us(ChannelFolder *folder, const Consumption *consumption, ChannelProgress *progress)
 {
     g_autoptr(ChannelWalk) walk = channel_walk_new(folder, channel_folder_first(folder));
     WalkedRecord record;
 
+    channel_progress_watch(progress, walk);
     while (channel_walk_next(walk, &record)) {
         const RecordHeader *header = &record.record.header;
 
+        channel_progress_show(progress, walk, header->type == RECORD_EVENTS ? header->count : 0);
         if (header->type == RECORD_EVENTS &&
             consumption_count(consumption, header->seq, header->seq + header->count) <
                 header->count)
@@ -30,9 +32,8 @@ oldest_time_us(ChannelFolder *folder, const Consumption *consumption)
 }
 
 static void
-print_oldest(ChannelFolder *folder, const Consumption *consumption)
+print_oldest(gint64 oldest_us)
 {
-    gint64 oldest_us = oldest_time_us(folder, consumption);
     g_autofree char *age = NULL;
     g_autofree char *time = NULL;
 
@@ -136,6 +137,7 @@ channel_inspect_run(int argc, char **argv)
     g_autoptr(ChannelFolder) folder = NULL;
     g_autoptr(ChannelWalk) walk = NULL;
     ChannelProgress progress;
+    gint64 oldest_us;
     guint64 n_lost;
     int status;
 
@@ -146,10 +148,12 @@ channel_inspect_run(int argc, char **argv)
         return status;
     channel_progress_init(&progress, TRUE);
     walk = channel_walk_consumed(folder, &progress);
-    channel_progress_clear(&progress);
     n_lost = channel_walk_add_losses(walk);
+    channel_progress_restart(&progress);
+    oldest_us = oldest_time_us(folder, channel_walk_consumption(walk), &progress);
+    channel_progress_clear(&progress);
     print_sums(folder, walk);
-    print_oldest(folder, channel_walk_consumption(walk));
+    print_oldest(oldest_us);
     print_checkpoint(folder);
     print_damage(folder, n_lost);
     print_segments(folder, walk);

@@ -24,6 +24,7 @@ channel_folder_verify(ChannelFolder *self, ChannelProgress *progress)
     ChannelTotals totals = { 0 };
     WalkedRecord record;
 
+    channel_progress_watch(progress, walk);
     while (channel_walk_next(walk, &record))
         channel_progress_show(progress, walk, verify_record(walk, &record, &totals));
     totals.n_bytes = channel_walk_n_bytes(walk);

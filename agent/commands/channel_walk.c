@@ -34,6 +34,10 @@ struct ChannelWalk {
     guint64 safe;     /* what stands before this was safe on disk: the records say so */
     guint8 *expanded; /* of the last record, if it was compressed */
 
+    guint64 passed;               /* offset that the search for a record has come to */
+    ChannelWalkSearches searches; /* NULL: nobody wants to know */
+    gpointer searches_user;
+
     guint64 done_bytes; /* of the segments before */
     guint64 total_bytes;
 };
@@ -109,6 +113,13 @@ channel_walk_free(ChannelWalk *self)
     g_free(self);
 }
 
+void
+channel_walk_watch(ChannelWalk *self, ChannelWalkSearches searches, gpointer user)
+{
+    self->searches = searches;
+    self->searches_user = user;
+}
+
 /* ---- sequence numbers ---- */
 
 static void
@@ -162,6 +173,25 @@ note_consumed(ChannelWalk *self, const Record *record)
 
 /* ---- segments ---- */
 
+static void
+walk_passed(guint64 offset, gpointer user)
+{
+    ChannelWalk *self = user;
+
+    self->passed = offset;
+    if (self->searches != NULL)
+        self->searches(self, self->searches_user);
+}
+
+static void
+open_reader(ChannelWalk *self, guint64 offset)
+{
+    self->reader = segment_reader_new(self->folder->dir.ops, self->fd, self->segment->head.salt,
+                                      self->segment->end);
+    segment_reader_seek(self->reader, offset);
+    segment_reader_watch(self->reader, walk_passed, self);
+}
+
 /* FALSE behind the last. One that is gone meanwhile was consumed. */
 static gboolean
 enter_segment(ChannelWalk *self)
@@ -181,9 +211,7 @@ enter_segment(ChannelWalk *self)
         self->segment = segment;
         self->safe = segment->safe;
         self->name = segment_name(segment->number);
-        self->reader =
-            segment_reader_new(self->folder->dir.ops, self->fd, segment->head.salt, segment->end);
-        segment_reader_seek(self->reader, self->from);
+        open_reader(self, self->from);
         if (self->from == SEGMENT_HEAD_SIZE)
             expect_seq(self, segment->head.first_seq, SEGMENT_HEAD_SIZE);
         self->from = SEGMENT_HEAD_SIZE;
@@ -229,9 +257,7 @@ static void
 look_again(ChannelWalk *self, guint64 offset)
 {
     segment_reader_free(self->reader);
-    self->reader = segment_reader_new(self->folder->dir.ops, self->fd, self->segment->head.salt,
-                                      self->segment->end);
-    segment_reader_seek(self->reader, offset);
+    open_reader(self, offset);
 }
 
 /* After bytes that are no record. FALSE: the segment ends here. */
@@ -241,6 +267,7 @@ step_over(ChannelWalk *self, ReadResult result, Record *ret_record)
     guint64 bad = segment_reader_offset(self->reader);
     guint64 end = bad < self->segment->end ? find_end_of_damage(self, bad) : 0;
 
+    self->passed = 0;
     if (end == 0) {
         walked_segment(self)->is_torn = result == READ_TORN;
         return FALSE;
@@ -352,7 +379,9 @@ channel_walk_next_seq(const ChannelWalk *self)
 guint64
 channel_walk_n_bytes(const ChannelWalk *self)
 {
-    return self->done_bytes + (self->reader != NULL ? segment_reader_offset(self->reader) : 0);
+    if (self->reader == NULL)
+        return self->done_bytes;
+    return self->done_bytes + MAX(segment_reader_offset(self->reader), self->passed);
 }
 
 guint64

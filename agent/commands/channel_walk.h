@@ -33,6 +33,11 @@ typedef struct ChannelWalk ChannelWalk;
 ChannelWalk *channel_walk_new(ChannelFolder *folder, LogPosition from);
 void channel_walk_free(ChannelWalk *self);
 
+/* Is called again and again while a next record is looked for; channel_walk_n_bytes says how far
+ * that is. */
+typedef void (*ChannelWalkSearches)(const ChannelWalk *self, gpointer user);
+void channel_walk_watch(ChannelWalk *self, ChannelWalkSearches searches, gpointer user);
+
 /* FALSE at the end. */
 gboolean channel_walk_next(ChannelWalk *self, WalkedRecord *ret_record);
 /* Events of the record as plain bytes, exactly as many canonical ones as it says; a damage

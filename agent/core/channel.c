@@ -56,7 +56,9 @@ const MetricSpec channel_metrics[N_CHANNEL_METRICS + 1] = {
     [CHANNEL_RESIDENCE_TIME] = { .name = "leat_channel_residence_seconds",
                                  .kind = METRIC_HISTOGRAM,
                                  .help = "How long events were in the channel, from put to "
-                                         "commit." },
+                                         "commit. An event in a file whose age would be negative "
+                                         "or above ten years, as the clock was set, is left "
+                                         "out." },
 };
 
 /* ---- put ---- */

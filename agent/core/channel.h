@@ -123,6 +123,8 @@ struct ChannelType {
     guint64 (*n_events)(Channel *self);
     /* NULL while it works, else why not, in words (static). For /healthz. May be NULL */
     const char *(*trouble)(Channel *self);
+    /* The folder that it needs for itself, as configured; NULL if that is missing. May be NULL */
+    const char *(*keeps_in)(const Channel *self);
 };
 
 static inline const ChannelType *

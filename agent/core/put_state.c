@@ -3,6 +3,7 @@
 
 #include "agent/core/source.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 
 typedef struct {
     Ticket ticket;
@@ -55,10 +56,16 @@ put_state_free(PutState *self)
 GError *
 put_timeout_error(Channel *channel)
 {
+    guint64 n_bytes = metric_get(channel->base.metrics, CHANNEL_BYTES);
+    guint64 byte_capacity = channel_byte_capacity(channel);
+    g_autofree char *size = quantity_size_to_text_beside(n_bytes, byte_capacity);
+    g_autofree char *limit = quantity_size_to_text_beside(byte_capacity, n_bytes);
+
     return g_error_new(CHANNEL_ERROR, CHANNEL_ERROR_TIMEOUT,
                        "channel '%s' had no room in time; it holds %" G_GUINT64_FORMAT
-                       " of %" G_GUINT64_FORMAT " events",
-                       channel->base.name, channel_n_events(channel), channel->capacity);
+                       " of %" G_GUINT64_FORMAT " events and %s of %s",
+                       channel->base.name, channel_n_events(channel), channel->capacity, size,
+                       limit);
 }
 
 /* ---- required channels ---- */

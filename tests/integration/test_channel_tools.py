@@ -130,16 +130,32 @@ def test_a_busy_agent_is_not_taken_for_damage(leat):
         assert bodies == sorted(set(bodies))
 
 
-def test_progress_is_shown_on_a_terminal(leat):
-    folder = put(leat, 20000)
+def drawn_by(command, folder):
+    """What a command shows on a terminal while it works."""
     master, terminal = pty.openpty()
 
-    result = subprocess.run([program(), "channel", "verify", str(folder)], stdout=subprocess.PIPE, stderr=terminal, timeout=20)
+    result = subprocess.run([program(), "channel", command, str(folder)], stdout=subprocess.PIPE, stderr=terminal, timeout=60)
     os.close(terminal)
-
     drawn = os.read(master, 100000).decode()
     os.close(master)
-    assert result.returncode == 0 and re.search(r"\[[#.]{20}\] +\d+%  \d+ events", drawn)
+    assert result.returncode == 0
+    return drawn
+
+
+def test_progress_is_shown_on_a_terminal(leat):
+    folder = put(leat, 20000)
+
+    assert re.search(r"\[[#.]{20}\] +\d+%  \d+ events", drawn_by("verify", folder))
+
+
+def test_progress_goes_on_while_a_large_file_has_no_records(leat):
+    """One that is much larger than its events, and no checkpoint says where they end."""
+    folder = put(leat, 20)
+    (folder / "checkpoint").unlink()
+    os.truncate(folder / "0000000000000001.segment", 1 << 30)
+
+    for command in ("inspect", "verify"):
+        assert re.search(r"\] +[1-9]\d*%  20 events", drawn_by(command, folder)), command
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):

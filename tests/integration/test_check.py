@@ -148,6 +148,24 @@ def test_two_sources_cannot_share_an_address(check, first, second, collide):
     assert result.stderr.startswith("agent.yaml:4:33: sources.more.listen: '") and "sources.apps" in result.stderr
 
 
+@pytest.mark.parametrize("first, second, collide", [
+    ("/var/lib/leat/a", "/var/lib/leat/a", True),
+    ("/var/lib/leat/a", "/var/lib//leat/b/../a/", True),
+    ("spool", "./spool", True),
+    ("/var/lib/leat/a", "/var/lib/leat/b", False),
+])
+def test_two_channels_cannot_share_a_directory(check, first, second, collide):
+    result = check(GOOD.replace("buffer: { type: memory }", f"buffer: {{ type: file, directory: {first} }}")
+                   .replace("audit: { type: memory }", f"audit: {{ type: spillable, directory: {second} }}"))
+
+    if not collide:
+        assert result.returncode == 0, result.stderr
+        return
+    assert result.returncode == 1
+    assert result.stderr == (f"agent.yaml:6:40: channels.audit.directory: '{second}' is taken, as channels.buffer keeps "
+                             f"its events in '{first}'; each channel needs a directory of its own\n")
+
+
 def test_metrics_cannot_share_an_address_with_a_source(check):
     result = check(GOOD.replace('listen: "127.0.0.1:0"', 'listen: ":41414"').replace(', http: "127.0.0.1:0"', ""))
 

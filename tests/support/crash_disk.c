@@ -31,7 +31,8 @@ static gboolean fail_for_ever;
 static int fail_number;
 static guint n_failing_reads;
 static int read_number;
-static int full_number;      /* errno of a full disk, 0: it is not */
+static int full_number; /* errno of a full disk, 0: it is not */
+static int open_number;
 static Inode *pending_inode; /* of the call that is about to be made */
 static Change pending;
 
@@ -131,6 +132,7 @@ crash_disk_start(void (*hook)(gpointer user), gpointer user)
     fail_number = 0;
     n_failing_reads = 0;
     full_number = 0;
+    open_number = 0;
 }
 
 void
@@ -162,6 +164,14 @@ crash_disk_fail_reads(guint n_reads, int number)
     g_rec_mutex_lock(&lock);
     n_failing_reads = n_reads;
     read_number = number;
+    g_rec_mutex_unlock(&lock);
+}
+
+void
+crash_disk_fail_opens(int number)
+{
+    g_rec_mutex_lock(&lock);
+    open_number = number;
     g_rec_mutex_unlock(&lock);
 }
 
@@ -297,13 +307,15 @@ static int
 crash_open(int folder, const char *name, int flags, mode_t mode)
 {
     g_autoptr(GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new(&lock);
+    int refusal, fd;
     Inode *inode;
-    int fd;
 
     if ((flags & (O_CREAT | O_TRUNC)) != 0 && !begin(NULL, 0, NULL))
         return -1;
-    if ((flags & O_CREAT) != 0 && full_number != 0) {
-        errno = full_number;
+    refusal = (flags & O_CREAT) != 0 ? full_number : 0;
+    refusal = (flags & O_ACCMODE) == O_RDONLY ? open_number : refusal;
+    if (refusal != 0) {
+        errno = refusal;
         return -1;
     }
     fd = file_ops_system.open(folder, name, flags, mode);

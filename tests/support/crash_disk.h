@@ -18,6 +18,8 @@ void crash_disk_fail(guint n, gboolean for_ever, int number);
 
 /* So many reads fail with this errno; then they work again. */
 void crash_disk_fail_reads(guint n_reads, int number);
+/* While number is not 0, nothing can be opened for reading. */
+void crash_disk_fail_opens(int number);
 /* While number is not 0, no room can be had for new segments and files. */
 void crash_disk_fill(int number);
 

@@ -1,6 +1,8 @@
 /* test_file_channel_faults.c - a disk that fails, is full, or cannot be read, and works again. */
 #include <errno.h>
 #include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/channels/file_channel/file_channel.h"
@@ -34,6 +36,13 @@ static guint64
 part_metric(ChannelWorld *world, FileChannelMetric metric)
 {
     return metric_get(world->channel->base.part_metrics, metric);
+}
+
+/* Stands while no put is under way. */
+static const char *
+trouble_detail(const ChannelWorld *world)
+{
+    return ((const FileChannel *) world->channel)->trouble_detail;
 }
 
 /* Until puts are taken again: the disk is tried in turns of a few hundred milliseconds. */
@@ -133,6 +142,52 @@ test_puts_are_refused_below_the_reserve(void)
     world_end(world);
 }
 
+static int
+almost_enough(int folder G_GNUC_UNUSED, guint64 *ret_bytes)
+{
+    *ret_bytes = (1 << 20) + 1024;
+    return 0;
+}
+
+static void
+test_sizes_that_differ_by_little_are_told_apart(void)
+{
+    FileOps ops = crash_disk_ops;
+    ChannelWorld *world;
+
+    ops.free_bytes = almost_enough;
+    crash_disk_start(NULL, NULL);
+    world = channel_world_new(1, &ops, "reserve: 1MiB\nsegment-size: 64KiB\n");
+    channel_world_open(world, NULL);
+    g_assert_false(channel_world_put(world, 1));
+
+    g_assert_nonnull(strstr(trouble_detail(world),
+                            ": 1 MiB are free, less than 1.1 MiB: the reserve (1 MiB) and a "
+                            "segment (64 KiB); free space or lower the reserve"));
+    world_end(world);
+}
+
+static void
+assert_remedy(int number, const char *remedy)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+
+    crash_disk_fail(crash_disk_n_calls(), TRUE, number);
+    g_assert_false(channel_world_put(world, 1));
+
+    g_assert_true(g_str_has_suffix(trouble_detail(world), remedy));
+    crash_disk_fail(G_MAXUINT, FALSE, 0);
+    world_end(world);
+}
+
+static void
+test_limits_of_the_process_come_with_a_remedy(void)
+{
+    assert_remedy(EMFILE, "raise the limit of open files (LimitNOFILE=, ulimit -n)");
+    assert_remedy(EFBIG, "lower segment-size or raise the limit of the file size (LimitFSIZE=, "
+                         "ulimit -f)");
+}
+
 static void
 test_a_read_that_fails_is_tried_again(void)
 {
@@ -166,6 +221,66 @@ test_a_place_that_cannot_be_read_is_passed_over_in_the_end(void)
     g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 3);
     g_assert_true(channel_world_put(world, 1));
     assert_world_drains(world, "3");
+    world_end(world);
+}
+
+/* Two segments, of which somebody has removed the first; the second has number 2 of the events. */
+static ChannelWorld *
+world_new_without_first_segment(void)
+{
+    ChannelWorld *world = channel_world_new(1, NULL, OPTIONS "cache: 0\n");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = NULL;
+
+    for (guint i = 0; i < 2; i++) {
+        channel_world_open(world, &error);
+        g_assert_no_error(error);
+        g_assert_true(channel_world_put(world, 2 - i));
+        if (i == 0)
+            channel_world_close(world);
+    }
+    file = g_build_filename(world->directory, "0000000000000001.segment", NULL);
+    g_assert_cmpint(g_unlink(file), ==, 0);
+    return world;
+}
+
+static void
+test_a_segment_that_vanishes_is_passed_over(void)
+{
+    g_autoptr(ChannelWorld) world = world_new_without_first_segment();
+
+    assert_world_drains(world, "2");
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 2);
+    g_assert_cmpuint(channel_n_events(world->channel), ==, 0);
+    channel_world_close(world);
+}
+
+static void
+test_a_stop_counts_what_vanished_unread(void)
+{
+    g_autoptr(ChannelWorld) world = world_new_without_first_segment();
+
+    component_close(&world->channel->base);
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 2);
+    channel_world_close(world);
+}
+
+/* It may be there: the process has too many files open. */
+static void
+test_a_segment_that_cannot_be_opened_for_now_is_not_lost(void)
+{
+    ChannelWorld *world = world_new(OPTIONS "cache: 0\n");
+
+    g_assert_true(channel_world_put(world, 3));
+    crash_disk_fail_opens(EMFILE);
+    for (guint i = 0; i < 20; i++)
+        assert_world_drains(world, "");
+
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 0);
+    crash_disk_fail_opens(0);
+    assert_world_drains(world, "0 1 2");
     world_end(world);
 }
 
@@ -239,9 +354,17 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/full",
                     test_a_full_disk_refuses_puts_and_gives_events_until_it_has_room);
     g_test_add_func("/file-channel/faults/reserve", test_puts_are_refused_below_the_reserve);
+    g_test_add_func("/file-channel/faults/sizes-are-told-apart",
+                    test_sizes_that_differ_by_little_are_told_apart);
+    g_test_add_func("/file-channel/faults/remedies", test_limits_of_the_process_come_with_a_remedy);
     g_test_add_func("/file-channel/faults/read-again", test_a_read_that_fails_is_tried_again);
     g_test_add_func("/file-channel/faults/unreadable",
                     test_a_place_that_cannot_be_read_is_passed_over_in_the_end);
+    g_test_add_func("/file-channel/faults/vanished", test_a_segment_that_vanishes_is_passed_over);
+    g_test_add_func("/file-channel/faults/vanished-unread",
+                    test_a_stop_counts_what_vanished_unread);
+    g_test_add_func("/file-channel/faults/open-again",
+                    test_a_segment_that_cannot_be_opened_for_now_is_not_lost);
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
     g_test_add_func("/file-channel/faults/large",
                     test_a_put_larger_than_a_segment_gets_one_of_its_own);

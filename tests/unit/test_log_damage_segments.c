@@ -3,7 +3,10 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "agent/channels/file_channel/recovery.h"
 #include "agent/commands/channel.h"
 #include "tests/support/log_maker.h"
 #include "tests/support/log_survivors.h"
@@ -23,6 +26,23 @@ assert_set_aside(const LogMaker *log, guint64 number)
     g_autofree char *aside = g_strconcat(file, DAMAGED_SUFFIX, NULL);
 
     g_assert_true(g_file_test(aside, G_FILE_TEST_EXISTS));
+}
+
+static void
+assert_start_notes(const LogMaker *log, const char *note)
+{
+    SegmentList segments;
+    RecoveredLog found;
+    SegmentDir dir;
+
+    segment_list_init(&segments);
+    g_assert_true(segment_dir_open(&dir, &file_ops_system, log->path, TRUE, NULL));
+    g_assert_true(recovery_run(&dir, TRUE, &segments, &found, NULL));
+    g_assert_cmpuint(found.notes->len, ==, 1);
+    g_assert_cmpstr(g_ptr_array_index(found.notes, 0), ==, note);
+    recovered_log_clear(&found);
+    segment_dir_close(&dir);
+    segment_list_clear(&segments);
 }
 
 /* ---- heads ---- */
@@ -280,7 +300,11 @@ test_segment_under_another_number_is_left_out(void)
 
     log_maker_copy(log, 2, 4);
 
-    assert_survives(log, "7-59", "4.segment:32: it is a copy of segment 2 under another name\n");
+    assert_readers_find(log, "7-59",
+                        "4.segment:32: it is a copy of segment 2 under another name\n");
+    assert_start_notes(log, "0000000000000004.segment is a copy of segment 2 under another name: "
+                            "it is set aside");
+    assert_survives(log, "7-59", "");
     assert_set_aside(log, 4);
 }
 
@@ -336,16 +360,52 @@ test_files_of_other_people_are_left_alone(void)
 }
 
 static void
-test_folder_that_is_called_like_a_segment_is_told(void)
+test_folder_that_is_called_like_a_segment_is_left_alone(void)
 {
     g_autoptr(LogMaker) log = log_maker_new_standard();
     g_autofree char *folder = log_maker_segment(log, 4);
 
     g_assert_cmpint(g_mkdir(folder, 0700), ==, 0);
 
-    assert_readers_find(log, "7-59", "4.segment:0: it cannot be read: Is a directory\n");
-    assert_refused(log, "cannot read 0000000000000004.segment: Is a directory");
-    g_rmdir(folder);
+    assert_survives(log, "7-59", "4.segment:0: it cannot be opened: it is no regular file\n");
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
+/* Opened as a file, it would be waited for until somebody writes to it. */
+static void
+test_pipe_that_is_called_like_a_segment_is_left_alone(void)
+{
+    g_autoptr(LogMaker) log = log_maker_new_standard();
+    g_autofree char *pipe = log_maker_segment(log, 4);
+
+    g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
+
+    assert_survives(log, "7-59", "4.segment:0: it cannot be opened: it is no regular file\n");
+    g_assert_cmpint(g_unlink(pipe), ==, 0);
+}
+
+static void
+test_pipe_that_is_called_checkpoint_is_not_waited_for(void)
+{
+    g_autoptr(LogMaker) log = log_maker_new_standard();
+    g_autofree char *pipe = log_maker_file(log, "checkpoint");
+
+    g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
+
+    assert_survives(log, "7-59", "checkpoint:0: it is no regular file\n");
+}
+
+static void
+test_link_to_nothing_that_is_called_like_a_segment_is_left_alone(void)
+{
+    g_autoptr(LogMaker) log = log_maker_new_standard();
+    g_autofree char *link = log_maker_segment(log, 4);
+
+    g_assert_cmpint(symlink("nothing", link), ==, 0);
+
+    assert_start_notes(log, "0000000000000004.segment is no regular file: it is left alone");
+    assert_survives(log, "7-59", "");
+    g_assert_true(g_file_test(link, G_FILE_TEST_IS_SYMLINK));
 }
 
 static void
@@ -420,7 +480,12 @@ main(int argc, char **argv)
                     test_copy_in_place_of_a_missing_segment_does_not_count);
     g_test_add_func("/log-damage/other-channel", test_segment_of_another_channel_is_left_out);
     g_test_add_func("/log-damage/foreign-files", test_files_of_other_people_are_left_alone);
-    g_test_add_func("/log-damage/folder", test_folder_that_is_called_like_a_segment_is_told);
+    g_test_add_func("/log-damage/folder", test_folder_that_is_called_like_a_segment_is_left_alone);
+    g_test_add_func("/log-damage/pipe", test_pipe_that_is_called_like_a_segment_is_left_alone);
+    g_test_add_func("/log-damage/pipe-checkpoint",
+                    test_pipe_that_is_called_checkpoint_is_not_waited_for);
+    g_test_add_func("/log-damage/dangling",
+                    test_link_to_nothing_that_is_called_like_a_segment_is_left_alone);
     g_test_add_func("/log-damage/no-segment", test_segment_that_is_no_segment_is_told);
     g_test_add_func("/log-damage/text", test_text_that_is_called_like_a_segment_is_not_removed);
     g_test_add_func("/log-damage/read-only", test_folder_that_cannot_be_written_is_read);

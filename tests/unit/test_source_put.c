@@ -3,6 +3,7 @@
 
 #include "agent/builtin.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "tests/support/test_part.h"
 
 static const SourceType bare_source = {
@@ -118,6 +119,25 @@ test_a_put_is_refused_after_the_time_of_the_channel(void)
     g_assert_cmpuint(bench_metric(bench, SOURCE_EVENTS_REFUSED), ==, 1);
 }
 
+/* Nothing else says which of the two limits was met. */
+static void
+test_a_put_that_is_refused_is_told_of_events_and_bytes(void)
+{
+    g_autoptr(Bench) bench = bench_new("{ byte-capacity: 4KiB, put-timeout: 1ms }");
+    g_autoptr(GError) error = NULL;
+    g_autofree char *size = NULL;
+    g_autofree char *text = NULL;
+    guint n_events = 0;
+
+    while (bench_put(bench, &error))
+        n_events++;
+
+    size = quantity_size_to_text(metric_get(bench->channel->base.metrics, CHANNEL_BYTES));
+    text = g_strdup_printf("it holds %u of 1000000 events and %s of 4 KiB", n_events, size);
+    g_assert_cmpuint(n_events, >, 1);
+    g_assert_true(g_str_has_suffix(error->message, text));
+}
+
 static void
 test_a_put_that_waits_ends_when_the_source_is_interrupted(void)
 {
@@ -139,6 +159,8 @@ main(int argc, char **argv)
     g_test_add_func("/source-put/waits-until-there-is-room", test_a_put_waits_until_there_is_room);
     g_test_add_func("/source-put/is-refused-after-the-time-of-the-channel",
                     test_a_put_is_refused_after_the_time_of_the_channel);
+    g_test_add_func("/source-put/is-told-of-events-and-bytes",
+                    test_a_put_that_is_refused_is_told_of_events_and_bytes);
     g_test_add_func("/source-put/ends-when-the-source-is-interrupted",
                     test_a_put_that_waits_ends_when_the_source_is_interrupted);
     return g_test_run();

@@ -328,6 +328,26 @@ test_memory_takes_events_while_the_disk_fails(void)
     test_ticket_clear(&ticket);
 }
 
+static void
+test_an_age_that_only_the_clock_explains_is_not_observed(void)
+{
+    g_autoptr(ChannelHarness) harness = channel_harness_new(&roomy, "");
+    const FileChannel *channel = (const FileChannel *) harness->channel;
+    guint64 buckets[METRIC_BUCKETS];
+    guint64 sum_us;
+
+    put_fives(harness, 0, 15);
+    run_cache_at(&channel->memory, 0)->time_us = 0;
+    run_cache_at(&channel->memory, 1)->time_us += (gint64) 3600 * G_USEC_PER_SEC;
+    g_free(channel_harness_drain(harness));
+
+    sum_us = metric_get_buckets(harness->channel->base.metrics, CHANNEL_RESIDENCE_TIME, buckets);
+    for (guint i = 1; i < METRIC_BUCKETS; i++)
+        buckets[0] += buckets[i];
+    g_assert_cmpuint(buckets[0], ==, 5);
+    g_assert_cmpuint(sum_us, <, 3600 * (guint64) G_USEC_PER_SEC);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -345,5 +365,6 @@ main(int argc, char **argv)
     g_test_add_func("/spillable/gap", test_events_consumed_in_memory_are_not_missed_on_disk);
     g_test_add_func("/spillable/large", test_a_batch_that_is_larger_than_memory_passes_through);
     g_test_add_func("/spillable/disk", test_memory_takes_events_while_the_disk_fails);
+    g_test_add_func("/spillable/age", test_an_age_that_only_the_clock_explains_is_not_observed);
     return g_test_run();
 }

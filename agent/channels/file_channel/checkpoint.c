@@ -136,7 +136,7 @@ checkpoint_load(const FileOps *ops, int folder, Checkpoint *ret_checkpoint, char
     *ret_why = NULL;
     checkpoint_init(&loaded);
     if (fd < 0) {
-        *ret_why = errno == ENOENT ? NULL : g_strdup(g_strerror(errno));
+        *ret_why = errno == ENOENT ? NULL : g_strdup(file_open_strerror(errno));
         return FALSE;
     }
     wrong = load_from(ops, fd, &loaded);

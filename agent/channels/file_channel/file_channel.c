@@ -10,7 +10,8 @@
 
 const char *const file_channel_sync_names[] = { "always", "interval", "never", NULL };
 
-static const OptionSpec file_channel_options[] = { FILE_CHANNEL_ROWS, { 0 } };
+static const OptionSpec file_channel_options[] = { FILE_CHANNEL_ROWS("/var/lib/leat/events"),
+                                                   { 0 } };
 
 const MetricSpec file_channel_metrics[N_FILE_CHANNEL_METRICS + 1] = {
     [FILE_CHANNEL_SYNCS] = { .name = "leat_file_channel_syncs_total",
@@ -101,6 +102,12 @@ file_channel_trouble(Channel *channel)
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
     return self->trouble;
+}
+
+const char *
+file_channel_keeps_in(const Channel *channel)
+{
+    return ((const FileChannel *) channel)->options.directory;
 }
 
 /* ---- open ---- */

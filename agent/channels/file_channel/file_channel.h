@@ -131,6 +131,7 @@ void file_channel_finalize(Component *component);
 void file_channel_wake(Channel *channel);
 guint64 file_channel_n_events(Channel *channel);
 const char *file_channel_trouble(Channel *channel);
+const char *file_channel_keeps_in(const Channel *channel);
 
 PutResult file_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error);
 gboolean file_channel_put_cancel(Channel *channel, Ticket *ticket);

@@ -2,8 +2,11 @@
  * checkpoint, the end of segments. */
 #include "agent/channels/file_channel/file_channel_log.h"
 
+#include <errno.h>
+
 #include "agent/channels/file_channel/checkpoint.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 
 gboolean
 file_channel_sync(FileChannel *self, GError **error)
@@ -22,6 +25,27 @@ file_channel_sync(FileChannel *self, GError **error)
     return TRUE;
 }
 
+static void
+file_channel_set_no_space(const FileChannel *self, guint64 free_bytes, guint64 more, GError **error)
+{
+    guint64 needed = self->options.reserve + more;
+    g_autofree char *free_text = quantity_size_to_text_beside(free_bytes, needed);
+    g_autofree char *needed_text = quantity_size_to_text_beside(needed, free_bytes);
+    g_autofree char *reserve_text = quantity_size_to_text_beside(self->options.reserve, needed);
+    g_autofree char *more_text = quantity_size_to_text(more);
+
+    if (more == 0)
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_SPACE,
+                    "directory '%s': %s are free, less than the reserve (%s); free space or lower "
+                    "the reserve",
+                    self->dir.path, free_text, needed_text);
+    else
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_SPACE,
+                    "directory '%s': %s are free, less than %s: the reserve (%s) and a segment "
+                    "(%s); free space or lower the reserve",
+                    self->dir.path, free_text, needed_text, reserve_text, more_text);
+}
+
 gboolean
 file_channel_check_space(FileChannel *self, guint64 more, GError **error)
 {
@@ -31,10 +55,7 @@ file_channel_check_space(FileChannel *self, guint64 more, GError **error)
     if (self->options.reserve == 0 || self->ops->free_bytes(self->dir.fd, &free_bytes) != 0 ||
         free_bytes >= self->options.reserve + more)
         return TRUE;
-    g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_SPACE,
-                "directory '%s': %" G_GUINT64_FORMAT " MiB are free, of which the reserve is "
-                "%" G_GUINT64_FORMAT " MiB and a segment needs %" G_GUINT64_FORMAT " MiB",
-                self->dir.path, free_bytes >> 20, self->options.reserve >> 20, more >> 20);
+    file_channel_set_no_space(self, free_bytes, more, error);
     return FALSE;
 }
 
@@ -110,5 +131,41 @@ file_channel_save_checkpoint(FileChannel *self)
         return;
     }
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_CHECKPOINT_FAILURES, 1);
+    g_prefix_error(&error, "directory '%s': ", self->dir.path);
     component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+}
+
+static gboolean
+segment_is_gone(const SegmentDir *dir, guint64 number)
+{
+    int fd = segment_dir_open_segment(dir, number);
+
+    if (fd < 0)
+        return errno == ENOENT;
+    dir->ops->close(fd);
+    return FALSE;
+}
+
+void
+file_channel_report_gone(FileChannel *self)
+{
+    g_autofree char *detail = NULL;
+    guint64 seq = self->consumption.low;
+    guint64 n_lost = 0;
+    SegmentInfo info;
+
+    for (; segment_list_find_seq(&self->segments, seq, &info); seq = info.end_seq) {
+        guint64 first = MAX(seq, info.first_seq);
+
+        if (segment_is_gone(&self->dir, info.number))
+            n_lost +=
+                info.end_seq - first - consumption_count(&self->consumption, first, info.end_seq);
+    }
+    if (n_lost == 0)
+        return;
+    metric_add(self->base.base.part_metrics, FILE_CHANNEL_LOST, n_lost);
+    detail = g_strdup_printf("directory '%s': %" G_GUINT64_FORMAT " events that were not delivered "
+                             "are lost, the files of their segments have vanished",
+                             self->dir.path, n_lost);
+    component_report_topic(&self->base.base, REPORT_DAMAGED, "gone", NULL, detail);
 }

@@ -15,5 +15,8 @@ gboolean file_channel_check_space(FileChannel *self, guint64 more, GError **erro
 gboolean file_channel_roll(FileChannel *self, guint64 size, guint64 group_size, guint64 low,
                            GError **error);
 void file_channel_save_checkpoint(FileChannel *self);
+/* At the end: counts and tells events that are lost because the files of their segments vanished
+ * since they were written. */
+void file_channel_report_gone(FileChannel *self);
 /* Removes segments that are done with, as far as low. */
 void file_channel_purge(FileChannel *self, guint64 low);

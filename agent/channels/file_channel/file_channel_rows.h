@@ -6,11 +6,11 @@
 
 extern const char *const file_channel_sync_names[];
 
-#define FILE_CHANNEL_ROWS                                                                          \
+#define FILE_CHANNEL_ROWS(a_directory)                                                             \
     { .name = "directory",                                                                         \
       OPTION_AT(PATH, FileChannel, options.directory),                                             \
       .required = TRUE,                                                                            \
-      .example = "/var/lib/leat/events",                                                           \
+      .example = (a_directory),                                                                    \
       .help = "Where the events are; no other channel may use it. Made if it is not there." },     \
         { .name = "byte-capacity",                                                                 \
           OPTION_AT(SIZE, FileChannel, base.byte_capacity),                                        \
@@ -57,4 +57,5 @@ extern const char *const file_channel_sync_names[];
     .base.finalize = file_channel_finalize, .durable = TRUE, .put = file_channel_put,            \
     .put_cancel = file_channel_put_cancel, .take = file_channel_take,                            \
     .commit = file_channel_commit, .rollback = file_channel_rollback, .wake = file_channel_wake, \
-    .n_events = file_channel_n_events, .trouble = file_channel_trouble
+    .n_events = file_channel_n_events, .trouble = file_channel_trouble,                          \
+    .keeps_in = file_channel_keeps_in

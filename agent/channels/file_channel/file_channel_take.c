@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #define READ_RETRY_US G_USEC_PER_SEC
+#define MAX_AGE_US ((gint64) 3650 * 24 * 3600 * G_USEC_PER_SEC)
 
 /* A part of a lease; parallel to its slices, with the reference that they borrow. */
 typedef struct {
@@ -147,16 +148,18 @@ typedef struct {
 static void
 file_channel_report_lost(FileChannel *self, guint64 n_lost, guint64 segment)
 {
+    g_autofree char *name = segment_name(segment);
     g_autofree char *detail = NULL;
     g_autoptr(GError) error = NULL;
 
     if (segment != 0 && segment_list_mark_damaged(&self->segments, segment))
         segment_dir_keep_damaged(&self->dir, segment, &error);
-    detail = g_strdup_printf("%" G_GUINT64_FORMAT " events in segment %" G_GUINT64_FORMAT
-                             " cannot be read and are lost%s%s",
-                             n_lost, segment, error != NULL ? "; " : "",
+    detail = g_strdup_printf("directory '%s': %" G_GUINT64_FORMAT " events %s%s cannot be read "
+                             "and are lost%s%s",
+                             self->dir.path, n_lost, segment != 0 ? "in " : "that no segment has",
+                             segment != 0 ? name : "", error != NULL ? "; " : "",
                              error != NULL ? error->message : "");
-    component_report(&self->base.base, REPORT_DAMAGED, NULL, detail);
+    component_report_topic(&self->base.base, REPORT_DAMAGED, name, NULL, detail);
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_LOST, n_lost);
 }
 
@@ -169,8 +172,10 @@ file_channel_read_disk(FileChannel *self, const LogRange *range)
     read.result =
         log_reader_read(&self->reader, range, &read.run, &read.lost_end, &read.damaged, &error);
     metric_add(self->base.base.part_metrics, FILE_CHANNEL_DISK_READS, 1);
-    if (read.result == LOG_READ_ERROR)
+    if (read.result == LOG_READ_ERROR) {
+        g_prefix_error(&error, "directory '%s': ", self->dir.path);
         component_report(&self->base.base, REPORT_DISK, NULL, error->message);
+    }
     if (read.result == LOG_READ_LOST)
         file_channel_report_lost(self, read.lost_end - range->first, read.damaged);
     return read;
@@ -313,6 +318,14 @@ file_channel_take(Channel *channel, const TakeLimits *limits, gint64 deadline_us
 
 /* ---- commit ---- */
 
+/* The wall clock may have been set since the put, perhaps from 1970: such an age says nothing. */
+static void
+file_channel_observe_residence(const FileChannel *self, gint64 age_us, guint count)
+{
+    if (age_us >= 0 && age_us <= MAX_AGE_US)
+        metric_observe_us(self->base.base.metrics, CHANNEL_RESIDENCE_TIME, age_us, count);
+}
+
 /* With the lock held: the first n_events of the lease are consumed. */
 static void
 file_channel_consume_parts(FileChannel *self, FileLease *lease, guint n_events, gint64 now_us)
@@ -325,8 +338,7 @@ file_channel_consume_parts(FileChannel *self, FileLease *lease, guint n_events, 
 
         file_channel_consume(self, part_seq(part), part_seq(part) + count,
                              log_run_charge(part->run, part->first, count));
-        metric_observe_us(self->base.base.metrics, CHANNEL_RESIDENCE_TIME,
-                          MAX(now_us - part->run->time_us, 0), count);
+        file_channel_observe_residence(self, now_us - part->run->time_us, count);
         part->first += count;
         part->count -= count;
         n_events -= count;

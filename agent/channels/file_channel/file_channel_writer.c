@@ -407,6 +407,7 @@ writer_finish(FileChannel *self)
     if (self->options.sync != FILE_SYNC_NEVER && !file_channel_sync(self, &error))
         component_report(&self->base.base, REPORT_DISK, NULL, error->message);
     file_channel_report_unwritten(self);
+    file_channel_report_gone(self);
     file_channel_save_checkpoint(self);
     file_channel_purge(self, self->durable_low);
     log_writer_clear(&self->writer);

@@ -9,12 +9,26 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+const char *
+file_open_strerror(int number)
+{
+    return number == FILE_NOT_REGULAR ? "it is no regular file" : g_strerror(number);
+}
+
 G_DEFINE_QUARK(leat_file_channel_error, file_channel_error)
 
+/* Never waits for the other end of a pipe; what is no regular file is not for the channel. */
 static int
 system_open(int folder, const char *name, int flags, mode_t mode)
 {
-    return openat(folder, name, flags | O_CLOEXEC, mode);
+    int fd = openat(folder, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) != 0 || S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    errno = FILE_NOT_REGULAR;
+    return -1;
 }
 
 static int
@@ -79,14 +93,43 @@ const FileOps file_ops_system = {
     .free_bytes = system_free_bytes,
 };
 
+/* What the operator can do about it, with what goes before; "" where the text of errno says all. */
+static const char *
+remedy_for(int number)
+{
+    switch (number) {
+    case ENOSPC:
+        return "; free space or inodes on its file system";
+    case EDQUOT:
+        return "; raise the quota of the agent's user or remove files";
+    case EMFILE:
+        return "; raise the limit of open files (LimitNOFILE=, ulimit -n)";
+    case ENFILE:
+        return "; raise the system's limit of open files (fs.file-max)";
+    case EFBIG:
+        return "; lower segment-size or raise the limit of the file size (LimitFSIZE=, ulimit -f)";
+    case EIO:
+        return "; look at the disk (dmesg)";
+    case EROFS:
+        return "; mount its file system for writing";
+    case EACCES:
+        return "; give the agent's user the right to read, write and search its folder";
+    default:
+        return "";
+    }
+}
+
 void
 file_ops_set_error(GError **error, int number, const char *what, const char *name)
 {
-    gboolean is_full = number == ENOSPC || number == EDQUOT;
+    FileChannelError code = FILE_CHANNEL_ERROR_IO;
 
-    g_set_error(error, FILE_CHANNEL_ERROR,
-                is_full ? FILE_CHANNEL_ERROR_NO_SPACE : FILE_CHANNEL_ERROR_IO, "cannot %s %s: %s",
-                what, name, g_strerror(number));
+    if (number == ENOSPC || number == EDQUOT)
+        code = FILE_CHANNEL_ERROR_NO_SPACE;
+    else if (number == ENOENT || number == FILE_NOT_REGULAR)
+        code = FILE_CHANNEL_ERROR_GONE;
+    g_set_error(error, FILE_CHANNEL_ERROR, code, "cannot %s %s: %s%s", what, name,
+                g_strerror(number), remedy_for(number));
 }
 
 gboolean

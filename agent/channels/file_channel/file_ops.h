@@ -3,9 +3,14 @@
 #pragma once
 
 #include <dirent.h>
+#include <errno.h>
 #include <glib.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+
+/* errno of an open that meets a folder, pipe, socket or device; of a socket it always was. */
+#define FILE_NOT_REGULAR ENXIO
+const char *file_open_strerror(int number);
 
 /* As the system calls of the same name: -1 and errno. folder is a descriptor. */
 typedef struct {
@@ -34,9 +39,10 @@ typedef enum {
     FILE_CHANNEL_ERROR_NO_MEMORY, /* to read a large record into */
     FILE_CHANNEL_ERROR_LOCKED,
     FILE_CHANNEL_ERROR_FORMAT, /* another version; not damage */
+    FILE_CHANNEL_ERROR_GONE,   /* no such file, or no regular one; waiting brings none back */
 } FileChannelError;
 
-/* Error with errno's text: "cannot WHAT NAME: ...". */
+/* Error with errno's text: "cannot WHAT NAME: ...", and what can be done about it. */
 void file_ops_set_error(GError **error, int number, const char *what, const char *name);
 
 /* All of it, over interruptions and short writes; parts are changed. FALSE with errno. */

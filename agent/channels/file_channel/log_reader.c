@@ -296,6 +296,7 @@ LogReadResult
 log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint64 *ret_lost,
                 guint64 *ret_damaged, GError **error)
 {
+    g_autoptr(GError) failure = NULL;
     EventsState state;
     SegmentInfo info;
     guint64 end_seq;
@@ -309,8 +310,12 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
                               ? info.first_seq
                               : range->end,
                           0, ret_lost, ret_damaged);
-    if (!log_reader_seek(self, &info, offset, error))
+    if (!log_reader_seek(self, &info, offset, &failure)) {
+        if (g_error_matches(failure, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_GONE))
+            return lost_until(range, info.end_seq, info.number, ret_lost, ret_damaged);
+        g_propagate_error(error, g_steal_pointer(&failure));
         return LOG_READ_ERROR;
+    }
     result = find_record(self, range->first, &record, error);
     if (result == READ_ERROR) {
         g_autofree char *name = segment_name(info.number);

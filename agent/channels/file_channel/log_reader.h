@@ -32,7 +32,8 @@ void log_reader_clear(LogReader *self);
 
 /* The event range->first and, from one large or several small records, some that follow.
  * ret_run may begin before it and end behind range->end. LOG_READ_LOST: range->first up to ret_lost
- * (at the most range->end) are gone; *ret_damaged is the segment where they should be, 0 if that is
- * gone too. */
+ * (at the most range->end) are gone; *ret_damaged is the segment where they should be, 0 if none
+ * should have them. A segment whose file has vanished is damage; what else hinders opening it may
+ * pass. */
 LogReadResult log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run,
                               guint64 *ret_lost, guint64 *ret_damaged, GError **error);

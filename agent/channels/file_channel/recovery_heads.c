@@ -10,6 +10,8 @@ typedef struct {
     guint64 size;
     SegmentHead head;
     SegmentHeadState state;
+    gboolean is_foreign; /* no regular file, or a link that leads nowhere: not ours to touch */
+    gboolean is_copy;    /* of another number's segment */
 } HeadEntry;
 
 static HeadEntry *
@@ -74,6 +76,9 @@ read_entry(const SegmentDir *dir, guint64 number, HeadEntry *ret_entry, GError *
         read = dir->ops->size(fd, &ret_entry->size) == 0 &&
                segment_reader_head(dir->ops, fd, &ret_entry->head, &ret_entry->state, &saved);
         dir->ops->close(fd);
+    } else if (saved == FILE_NOT_REGULAR || saved == ENOENT) {
+        ret_entry->is_foreign = TRUE;
+        return TRUE;
     }
     if (!read) {
         g_autofree char *name = segment_name(number);
@@ -81,8 +86,10 @@ read_entry(const SegmentDir *dir, guint64 number, HeadEntry *ret_entry, GError *
         file_ops_set_error(error, saved, "read", name);
         return FALSE;
     }
-    if (ret_entry->state == SEGMENT_HEAD_GOOD && ret_entry->head.number != number)
+    if (ret_entry->state == SEGMENT_HEAD_GOOD && ret_entry->head.number != number) {
         ret_entry->state = SEGMENT_HEAD_BAD;
+        ret_entry->is_copy = TRUE;
+    }
     return TRUE;
 }
 
@@ -139,6 +146,14 @@ common_channel(const HeadList *self)
     return best;
 }
 
+static void
+leave_alone(const HeadEntry *entry, GPtrArray *notes)
+{
+    g_autofree char *name = segment_name(entry->number);
+
+    g_ptr_array_add(notes, g_strdup_printf("%s is no regular file: it is left alone", name));
+}
+
 /* Takes it out of the way. */
 static void
 dismiss(const SegmentDir *dir, const HeadEntry *entry, const char *why, GPtrArray *notes)
@@ -151,6 +166,15 @@ dismiss(const SegmentDir *dir, const HeadEntry *entry, const char *why, GPtrArra
         g_ptr_array_add(notes, g_strdup(error->message));
 }
 
+static void
+dismiss_copy(const SegmentDir *dir, const HeadEntry *entry, GPtrArray *notes)
+{
+    g_autofree char *why = g_strdup_printf(
+        "is a copy of segment %" G_GUINT64_FORMAT " under another name", entry->head.number);
+
+    dismiss(dir, entry, why, notes);
+}
+
 static gboolean
 is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, const HeadEntry *entry,
           GPtrArray *notes)
@@ -159,10 +183,14 @@ is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, con
         return TRUE;
     if (!for_writing)
         return FALSE;
-    if (entry->state == SEGMENT_HEAD_EMPTY && entry->size <= SEGMENT_HEAD_SIZE)
+    if (entry->is_foreign)
+        leave_alone(entry, notes);
+    else if (entry->state == SEGMENT_HEAD_EMPTY && entry->size <= SEGMENT_HEAD_SIZE)
         segment_dir_delete(dir, entry->number); /* made, and never used */
     else if (entry->state == SEGMENT_HEAD_GOOD)
         dismiss(dir, entry, "is of another channel", notes);
+    else if (entry->is_copy)
+        dismiss_copy(dir, entry, notes);
     else
         dismiss(dir, entry, "has no good head", notes);
     return FALSE;

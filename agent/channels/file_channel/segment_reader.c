@@ -20,6 +20,8 @@ struct SegmentReader {
     gsize capacity;
     guint64 buffer_offset; /* of its first byte in the file */
     gsize filled;
+    SegmentReaderPassed passed; /* NULL: nobody wants to know */
+    gpointer passed_user;
 };
 
 SegmentReader *
@@ -58,6 +60,13 @@ void
 segment_reader_set_limit(SegmentReader *self, guint64 limit)
 {
     self->limit = limit; /* what is in the buffer stands before the old one */
+}
+
+void
+segment_reader_watch(SegmentReader *self, SegmentReaderPassed passed, gpointer user)
+{
+    self->passed = passed;
+    self->passed_user = user;
 }
 
 /* ---- the buffer ---- */
@@ -221,6 +230,8 @@ find_salt(SegmentReader *self, guint64 *offset)
             }
         *offset += (bytes.length - RECORD_HEADER_SIZE) / RECORD_ALIGNMENT * RECORD_ALIGNMENT +
                    RECORD_ALIGNMENT;
+        if (self->passed != NULL)
+            self->passed(*offset, self->passed_user);
     }
 }
 

@@ -35,6 +35,10 @@ guint64 segment_reader_offset(const SegmentReader *self);
 void segment_reader_seek(SegmentReader *self, guint64 offset);
 void segment_reader_set_limit(SegmentReader *self, guint64 limit);
 
+/* Is told again and again, while segment_reader_resume looks for a record, how far that is. */
+typedef void (*SegmentReaderPassed)(guint64 offset, gpointer user);
+void segment_reader_watch(SegmentReader *self, SegmentReaderPassed passed, gpointer user);
+
 ReadResult segment_reader_next(SegmentReader *self, Record *ret_record, GError **error);
 /* After anything but READ_RECORD: goes on at the next good record behind the offset, if there is
  * one: READ_RECORD, else READ_END. What cannot be read is passed over. */

@@ -16,7 +16,7 @@ static const OptionSpec spillable_channel_options[] = {
       .fallback = "64MiB",
       .min = 4096,
       .help = "Bytes of memory for them, at the most." },
-    FILE_CHANNEL_ROWS,
+    FILE_CHANNEL_ROWS("/var/lib/leat/spilled"),
     { 0 },
 };
 
