@@ -344,9 +344,17 @@ gboolean
 channel_walk_events(ChannelWalk *self, const WalkedRecord *record, ByteSpan *ret_events)
 {
     const RecordHeader *header = &record->record.header;
+    const char *missing = record_compression_missing(header->compression);
     ByteSpan events = record->record.payload;
 
     g_clear_pointer(&self->expanded, g_free);
+    if (missing != NULL) {
+        channel_folder_add_damage(self->folder, self->name, record->record.offset,
+                                  "%u events are compressed with %s, which this leat was built "
+                                  "without; look with one that has it",
+                                  header->count, missing);
+        return FALSE;
+    }
     if (header->compression != RECORD_PLAIN) {
         self->expanded = g_malloc(header->raw_length);
         events = record_expand(events, self->expanded, header->raw_length)

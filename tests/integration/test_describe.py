@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from leat import needs, program
+from leat import program
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -130,14 +130,11 @@ sinks:
     assert validate(text.replace(good, bad)) != [] and check(path).returncode == 1
 
 
-# What is committed describes a leat with all that is optional.
-@needs("zstd")
 @pytest.mark.parametrize("form, path", [("yaml", "conf/reference.yaml"), ("json-schema", "docs/leat.schema.json")])
 def test_the_committed_copy_is_what_the_program_says(form, path):
     assert (TOP / path).read_text() == describe(f"--all={form}"), "stale: run 'make update-docs'"
 
 
-@needs("zstd")
 def test_the_manual_has_the_options_that_the_program_has():
     page = (TOP / "docs/man/leat.yaml.5").read_text()
 

@@ -131,14 +131,14 @@ add_events(LogMaker *self, guint count, gboolean is_compressed)
                             .raw_length = (guint32) payload.length };
     g_autofree guint8 *squeezed = NULL;
 
-    if (is_compressed) {
+    if (is_compressed && record_compression_missing(RECORD_ZSTD) == NULL) {
         gsize length;
 
         squeezed = record_compress(payload, &length);
         g_assert_nonnull(squeezed);
         payload = byte_span(squeezed, length);
-        header.compression = RECORD_ZSTD;
     }
+    header.compression = is_compressed ? RECORD_ZSTD : RECORD_PLAIN;
     add_record(self, header, payload);
     self->next_seq += count;
 }
@@ -156,14 +156,11 @@ log_maker_put(LogMaker *self, guint count)
     self->synced = self->bytes->len;
 }
 
-gboolean
+void
 log_maker_put_compressed(LogMaker *self, guint count)
 {
-    if (record_compression_names[RECORD_ZSTD] == NULL)
-        return FALSE;
     add_events(self, count, TRUE);
     self->synced = self->bytes->len;
-    return TRUE;
 }
 
 void

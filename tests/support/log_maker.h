@@ -29,8 +29,8 @@ void log_maker_roll(LogMaker *self);
 void log_maker_put(LogMaker *self, guint count);
 /* The same, in one group with the record that comes next: nothing is synced between them. */
 void log_maker_put_in_group(LogMaker *self, guint count);
-/* The same, compressed by zstd. FALSE if that is not built in. */
-gboolean log_maker_put_compressed(LogMaker *self, guint count);
+/* The same, compressed by zstd; where that is not built in it only says so. */
+void log_maker_put_compressed(LogMaker *self, guint count);
 /* A record that says to hold count events, whatever the bytes are. */
 void log_maker_put_bytes(LogMaker *self, guint count, ByteSpan bytes);
 /* One range is consumed. */

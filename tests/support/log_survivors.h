@@ -14,6 +14,9 @@ char *log_survivors_verify(const char *path);
  * committed. (transfer full) */
 char *log_survivors_recover(const char *path, guint64 *ret_lost);
 
+/* The same for a log that cannot all be read by this program: how many events are left then. */
+guint64 log_survivors_left(const char *path, guint64 *ret_lost);
+
 /* Why a file channel does not open with this directory. (transfer full) */
 char *log_survivors_refusal(const char *path);
 

@@ -3,10 +3,10 @@
 
 #include <glib.h>
 
-#include "base/span.h"
+#include "agent/channels/file_channel/record.h"
 
-/* NULL-terminated, indexed by RecordCompression: what is built in. */
-extern const char *const record_compression_names[];
+/* The library that this kind needs and this leat was built without; NULL if there is none. */
+const char *record_compression_missing(RecordCompression compression);
 
 /* NULL if it would not become smaller, or there is no memory for it. (transfer full) */
 guint8 *record_compress(ByteSpan payload, gsize *ret_length);

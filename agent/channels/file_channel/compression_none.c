@@ -1,7 +1,11 @@
 /* compression_none.c - what takes the place of zstd where leat is built without it. */
 #include "agent/channels/file_channel/compression.h"
 
-const char *const record_compression_names[] = { "none", NULL };
+const char *
+record_compression_missing(RecordCompression compression)
+{
+    return compression == RECORD_ZSTD ? "zstd" : NULL;
+}
 
 guint8 *
 record_compress(ByteSpan payload G_GNUC_UNUSED, gsize *ret_length G_GNUC_UNUSED)

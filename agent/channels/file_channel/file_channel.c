@@ -1,6 +1,7 @@
 /* file_channel.c - events in files: what was acknowledged is there whatever happens. */
 #include "agent/channels/file_channel/file_channel.h"
 
+#include "agent/channels/file_channel/compression.h"
 #include "agent/channels/file_channel/file_channel_rows.h"
 #include "agent/channels/file_channel/recovery.h"
 #include "base/clock.h"
@@ -188,6 +189,18 @@ file_channel_clear(FileChannel *self)
     log_writer_clear(&self->writer);
     log_reader_clear(&self->reader);
     segment_dir_close(&self->dir);
+}
+
+void
+file_channel_configure(Component *component, Problems *problems)
+{
+    const FileChannel *self = (const FileChannel *) component;
+    const char *missing = record_compression_missing(self->options.compression);
+
+    if (missing != NULL)
+        component_problem(
+            component, problems, "compression",
+            "this leat was built without %s; write none, or install it and build anew", missing);
 }
 
 gboolean

@@ -125,6 +125,7 @@ void file_channel_consume(FileChannel *self, guint64 first, guint64 end, guint64
 
 /* ---- operations of both types ---- */
 
+void file_channel_configure(Component *component, Problems *problems);
 gboolean file_channel_open(Component *component, GError **error);
 void file_channel_close(Component *component);
 void file_channel_finalize(Component *component);

@@ -1,7 +1,6 @@
 /* file_channel_rows.h - what the types of file and spillable channel have in common. */
 #pragma once
 
-#include "agent/channels/file_channel/compression.h"
 #include "agent/channels/file_channel/file_channel.h"
 
 extern const char *const file_channel_sync_names[];
@@ -52,10 +51,10 @@ extern const char *const file_channel_sync_names[];
     }
 
 #define FILE_CHANNEL_OPERATIONS                                                                  \
-    .base.instance_size = sizeof(FileChannel), .base.metrics = file_channel_metrics,             \
-    .base.open = file_channel_open, .base.close = file_channel_close,                            \
-    .base.finalize = file_channel_finalize, .durable = TRUE, .put = file_channel_put,            \
-    .put_cancel = file_channel_put_cancel, .take = file_channel_take,                            \
+    .base.instance_size = sizeof(FileChannel), .base.configure = file_channel_configure,         \
+    .base.metrics = file_channel_metrics, .base.open = file_channel_open,                        \
+    .base.close = file_channel_close, .base.finalize = file_channel_finalize, .durable = TRUE,   \
+    .put = file_channel_put, .put_cancel = file_channel_put_cancel, .take = file_channel_take,   \
     .commit = file_channel_commit, .rollback = file_channel_rollback, .wake = file_channel_wake, \
     .n_events = file_channel_n_events, .trouble = file_channel_trouble,                          \
     .keeps_in = file_channel_keeps_in

@@ -36,7 +36,7 @@ log_reader_clear(LogReader *self)
 
 /* ---- the events of one record ---- */
 
-typedef enum { EVENTS_GOOD, EVENTS_BAD, EVENTS_NO_MEMORY } EventsState;
+typedef enum { EVENTS_GOOD, EVENTS_BAD, EVENTS_NO_MEMORY, EVENTS_NOT_BUILT } EventsState;
 
 /* Kept from one record to the next. */
 typedef struct {
@@ -84,6 +84,8 @@ decoder_read(Decoder *self, const Record *record)
 
     if (header->raw_length > G_MAXINT32 || header->count > header->raw_length / EVENT_MIN_BYTES)
         return EVENTS_BAD;
+    if (record_compression_missing(header->compression) != NULL)
+        return EVENTS_NOT_BUILT;
     if (!decoder_has_room(self, header))
         return EVENTS_NO_MEMORY;
     self->events = record->payload;
@@ -283,6 +285,23 @@ read_run(LogReader *self, const Record *record, guint64 end_seq, LogRun **ret_ru
     return read_large(self, record, ret_run);
 }
 
+/* Of a record that is good, and yet cannot be read by this process. */
+static gboolean
+set_unreadable(const RecordHeader *header, EventsState state, GError **error)
+{
+    if (state == EVENTS_NO_MEMORY)
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_MEMORY,
+                    "no memory for a record of %u events", header->count);
+    else if (state == EVENTS_NOT_BUILT)
+        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_FORMAT,
+                    "%u events are compressed with %s, which this leat was built without; run one "
+                    "that has it",
+                    header->count, record_compression_missing(header->compression));
+    else
+        return FALSE;
+    return TRUE;
+}
+
 static LogReadResult
 lost_until(const LogRange *range, guint64 until, guint64 segment, guint64 *ret_lost,
            guint64 *ret_damaged)
@@ -329,11 +348,8 @@ log_reader_read(LogReader *self, const LogRange *range, LogRun **ret_run, guint6
         return lost_until(range, record.header.seq, info.number, ret_lost, ret_damaged);
     end_seq = record.header.seq + record.header.count;
     state = read_run(self, &record, range->end, ret_run);
-    if (state == EVENTS_NO_MEMORY) {
-        g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_NO_MEMORY,
-                    "no memory for a record of %u events", record.header.count);
+    if (set_unreadable(&record.header, state, error))
         return LOG_READ_ERROR;
-    }
     if (state == EVENTS_BAD)
         return lost_until(range, end_seq, info.number, ret_lost, ret_damaged);
     return LOG_READ_RUN;

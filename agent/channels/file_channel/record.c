@@ -5,6 +5,8 @@
 #include "agent/channels/file_channel/little_endian.h"
 #include "agent/channels/file_channel/seq_set.h"
 
+const char *const record_compression_names[] = { "none", "zstd", NULL };
+
 guint32
 record_payload_crc(ByteSpan payload)
 {

@@ -34,6 +34,7 @@
 
 typedef enum { RECORD_EVENTS = 1, RECORD_CONSUMED = 2 } RecordType;
 typedef enum { RECORD_PLAIN = 0, RECORD_ZSTD = 1 } RecordCompression;
+extern const char *const record_compression_names[]; /* in this order, NULL-terminated */
 
 typedef struct {
     guint32 crc;
