@@ -267,6 +267,21 @@ test_a_stop_counts_what_vanished_unread(void)
     channel_world_close(world);
 }
 
+static void
+test_a_segment_that_was_removed_while_it_is_written_acknowledges_nothing(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+    g_autofree char *first = g_build_filename(world->directory, "0000000000000001.segment", NULL);
+
+    g_assert_true(channel_world_put(world, 2));
+    g_assert_cmpint(unlink(first), ==, 0);
+
+    g_assert_false(channel_world_put(world, 3));
+
+    g_assert_true(channel_world_put(world, 4));
+    channel_world_close(world);
+}
+
 /* It may be there: the process has too many files open. */
 static void
 test_a_segment_that_cannot_be_opened_for_now_is_not_lost(void)
@@ -363,6 +378,8 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/vanished", test_a_segment_that_vanishes_is_passed_over);
     g_test_add_func("/file-channel/faults/vanished-unread",
                     test_a_stop_counts_what_vanished_unread);
+    g_test_add_func("/file-channel/faults/removed",
+                    test_a_segment_that_was_removed_while_it_is_written_acknowledges_nothing);
     g_test_add_func("/file-channel/faults/open-again",
                     test_a_segment_that_cannot_be_opened_for_now_is_not_lost);
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);

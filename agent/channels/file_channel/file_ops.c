@@ -174,6 +174,17 @@ file_read_all(const FileOps *ops, int fd, void *bytes, gsize length, guint64 off
     return (gssize) done;
 }
 
+static gboolean
+has_name(int fd)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) != 0)
+        return FALSE;
+    errno = ENOENT;
+    return info.st_nlink > 0;
+}
+
 gboolean
 file_sync(const FileOps *ops, int fd)
 {
@@ -182,5 +193,5 @@ file_sync(const FileOps *ops, int fd)
     do
         result = ops->fdatasync(fd);
     while (result != 0 && errno == EINTR);
-    return result == 0;
+    return result == 0 && has_name(fd);
 }

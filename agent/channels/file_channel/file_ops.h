@@ -50,4 +50,6 @@ gboolean file_write_all(const FileOps *ops, int fd, struct iovec *parts, guint n
                         guint64 offset);
 /* As much as there is, up to length; -1 with errno. */
 gssize file_read_all(const FileOps *ops, int fd, void *bytes, gsize length, guint64 offset);
-gboolean file_sync(const FileOps *ops, int fd); /* fdatasync, over interruptions */
+/* fdatasync, over interruptions. Fails with ENOENT for a file whose name has been removed: what is
+ * in it will never be found. */
+gboolean file_sync(const FileOps *ops, int fd);
