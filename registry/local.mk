@@ -1,6 +1,8 @@
 # The second program. Its tables, formats and TCP need nothing more than base/; HTTP, and so the program, needs libsoup.
 noinst_LIBRARIES += libregistry-wire.a libregistry.a
 libregistry_wire_a_SOURCES = \
+	%D%/wire/broker_registration.c \
+	%D%/wire/broker_registration.h \
 	%D%/wire/json_value.c \
 	%D%/wire/json_value.h \
 	%D%/wire/nsq_command.c \
