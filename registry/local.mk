@@ -3,8 +3,12 @@ noinst_LIBRARIES += libregistry-wire.a libregistry.a
 libregistry_wire_a_SOURCES = \
 	%D%/wire/broker_registration.c \
 	%D%/wire/broker_registration.h \
+	%D%/wire/cluster_info.h \
+	%D%/wire/data_version.h \
 	%D%/wire/json_value.c \
 	%D%/wire/json_value.h \
+	%D%/wire/kv_table.h \
+	%D%/wire/namesrv_codes.h \
 	%D%/wire/nsq_command.c \
 	%D%/wire/nsq_command.h \
 	%D%/wire/nsq_identity.c \
@@ -12,7 +16,10 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/nsq_json.c \
 	%D%/wire/nsq_json.h \
 	%D%/wire/nsq_name.c \
-	%D%/wire/nsq_name.h
+	%D%/wire/nsq_name.h \
+	%D%/wire/remoting_command.h \
+	%D%/wire/topic_list.h \
+	%D%/wire/topic_route.h
 libregistry_a_SOURCES = \
 	%D%/command_line.c \
 	%D%/command_line.h \

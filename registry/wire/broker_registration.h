@@ -6,6 +6,9 @@
 
 #include <glib.h>
 
+#include "registry/wire/data_version.h"
+#include "registry/wire/remoting_command.h"
+
 /* The bits of a queue's permission. */
 #define QUEUE_PERM_INHERIT 1
 #define QUEUE_PERM_WRITE 2
@@ -13,13 +16,6 @@
 #define QUEUE_PERM_PRIORITY 8
 
 #define BROKER_HEARTBEAT_TIMEOUT_MS 120000 /* unless the broker says its own */
-
-/* A broker's topics are the same as long as all three are. */
-typedef struct {
-    gint64 state_version;
-    gint64 timestamp_ms;
-    gint64 counter;
-} DataVersion;
 
 typedef struct {
     char *name;
@@ -58,5 +54,12 @@ void broker_registration_free(BrokerRegistration *self);
 /* (transfer full) of neither string. */
 void broker_registration_add_topic(BrokerRegistration *self, const char *name, gint32 read_queues,
                                    gint32 write_queues, gint32 perm);
+
+/* Of a REGISTER_BROKER (103) of any version. NULL, with the remark of the answer, which is an
+ * error. A version without a timestamp is of now. */
+BrokerRegistration *broker_registration_decode(const RemotingCommand *request, gint64 now_ms,
+                                               GError **error);
+/* Sets the fields and the body of a request; plain JSON with its CRC, which every version reads. */
+void broker_registration_encode(const BrokerRegistration *self, RemotingCommand *request);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BrokerRegistration, broker_registration_free)
