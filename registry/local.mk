@@ -17,8 +17,12 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/nsq_json.h \
 	%D%/wire/nsq_name.c \
 	%D%/wire/nsq_name.h \
+	%D%/wire/nsq_request.c \
+	%D%/wire/nsq_request.h \
 	%D%/wire/remoting_command.h \
 	%D%/wire/topic_list.h \
+	%D%/wire/topic_namespace.c \
+	%D%/wire/topic_namespace.h \
 	%D%/wire/topic_route.h
 libregistry_a_SOURCES = \
 	%D%/command_line.c \

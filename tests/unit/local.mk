@@ -48,6 +48,7 @@ unit_tests = \
 	%D%/test_memory_rest \
 	%D%/test_metric \
 	%D%/test_no_memory \
+	%D%/test_nsq_request \
 	%D%/test_nsq_table \
 	%D%/test_nsq_table_time \
 	%D%/test_nsq_wire \
@@ -374,6 +375,8 @@ tests_unit_test_nsq_table_SOURCES = $(nsq_fixture) %D%/test_nsq_table.c
 tests_unit_test_nsq_table_time_SOURCES = $(nsq_fixture) %D%/test_nsq_table_time.c
 tests_unit_test_nsq_table_time_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_nsq_table_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_nsq_request_SOURCES = %D%/test_nsq_request.c
+tests_unit_test_nsq_request_LDADD = libregistry-wire.a $(BASE_LIBS)
 tests_unit_test_nsq_wire_SOURCES = %D%/test_nsq_wire.c
 tests_unit_test_nsq_wire_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
