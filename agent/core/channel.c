@@ -84,6 +84,13 @@ channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error)
     return result;
 }
 
+gint64
+channel_put_deadline_us(const Channel *self, const Ticket *ticket)
+{
+    return ticket->rest_until_us > 0 ? ticket->rest_until_us
+                                     : clock_deadline_us(self->put_timeout_us);
+}
+
 gboolean
 channel_put_cancel(Channel *self, Ticket *ticket)
 {

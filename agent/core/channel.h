@@ -52,6 +52,8 @@ struct Ticket {
 /* All of the batch or nothing. PUT_FAILED sets error and the ticket is free at once; the channel
  * takes a reference of its own to the batch. */
 PutResult channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error);
+/* After PUT_PENDING: when to cancel, unless done has come. */
+gint64 channel_put_deadline_us(const Channel *self, const Ticket *ticket);
 /* FALSE when completion is already under way: then done comes, or has come. Tickets behind the
  * cancelled one may complete from inside this call. */
 gboolean channel_put_cancel(Channel *self, Ticket *ticket);
