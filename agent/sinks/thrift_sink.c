@@ -24,14 +24,14 @@ typedef struct {
     gint64 reset_connection_interval_us;
 
     RpcClient *rpc;        /* while open */
-    GPtrArray *host_names; /* as the client tells of them */
+    GPtrArray *host_names; /* as the client tells of them, each once */
 
     /* The sink's thread's. */
     GPtrArray *streams; /* RpcStream *, one for each connection */
     guint next_stream;
     GQueue under_way;     /* RpcStream * of each delivery, the oldest first; NULL: given up */
     AnsweredBy answers;   /* since the last collect */
-    gboolean *is_failing; /* by host */
+    gboolean *is_failing; /* by host name */
 } ThriftSink;
 
 /* ---- rows ---- */
@@ -397,10 +397,13 @@ name_hosts(ThriftSink *self)
     const char *labels[LABELLED_HOSTS_MAX + 2] = { NULL };
 
     for (guint i = 0; i < self->hosts->len; i++) {
-        char *name = endpoint_to_text(g_ptr_array_index(self->hosts, i));
+        g_autofree char *name = endpoint_to_text(g_ptr_array_index(self->hosts, i));
+        guint host = self->host_names->len;
 
-        g_ptr_array_add(self->host_names, name);
-        labels[MIN(i, LABELLED_HOSTS_MAX)] = i < LABELLED_HOSTS_MAX ? name : "others";
+        if (g_ptr_array_find_with_equal_func(self->host_names, name, g_str_equal, NULL))
+            continue; /* named twice for two shares of the load */
+        labels[MIN(host, LABELLED_HOSTS_MAX)] = host < LABELLED_HOSTS_MAX ? name : "others";
+        g_ptr_array_add(self->host_names, g_steal_pointer(&name));
     }
     component_set_metric_values(&self->base.base, THRIFT_SINK_HOST_FAILURES, labels);
 }
