@@ -83,10 +83,7 @@ writer_wait(FileChannel *self)
 
         if (clock_now_us() >= due_us)
             return TRUE;
-        if (due_us == CLOCK_NEVER)
-            g_cond_wait(&self->work, &self->lock);
-        else
-            g_cond_wait_until(&self->work, &self->lock, due_us);
+        clock_cond_wait_until(&self->work, &self->lock, due_us);
     }
     return writer_has_work(self) || !self->closing;
 }
