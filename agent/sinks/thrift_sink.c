@@ -36,23 +36,6 @@ typedef struct {
 
 /* ---- rows ---- */
 
-static const char *const client_names[] = {
-    [RPC_SINGLE] = "single",
-    [RPC_FAILOVER] = "failover",
-    [RPC_LOAD_BALANCE] = "load-balance",
-    NULL,
-};
-static const char *const protocol_names[] = {
-    [WIRE_COMPACT] = "compact",
-    [WIRE_BINARY] = "binary",
-    NULL,
-};
-static const char *const host_selector_names[] = {
-    [RPC_ROUND_ROBIN] = "round-robin",
-    [RPC_RANDOM] = "random",
-    NULL,
-};
-
 static const OptionSpec thrift_sink_options[] = {
     { .name = "hosts",
       OPTION_AT(ENDPOINTS, ThriftSink, hosts),
@@ -61,7 +44,7 @@ static const OptionSpec thrift_sink_options[] = {
       .help = "Addresses of Thrift sources that the events go to." },
     { .name = "client",
       OPTION_AT(CHOICE, ThriftSink, client),
-      .choices = client_names,
+      .choices = rpc_client_kind_names,
       .fallback_text = "single with one host, failover with several",
       .example = "failover",
       .help = "Failover stays with a host until it fails and then goes on to the next one; "
@@ -69,7 +52,7 @@ static const OptionSpec thrift_sink_options[] = {
     { .name = "protocol",
       OPTION_AT(CHOICE, ThriftSink, protocol),
       .fallback = "compact",
-      .choices = protocol_names,
+      .choices = rpc_protocol_names,
       .help = "Thrift protocol that the hosts speak." },
     { .name = "connections",
       OPTION_AT(COUNT, ThriftSink, connections),
@@ -92,7 +75,7 @@ static const OptionSpec thrift_sink_options[] = {
     { .name = "host-selector",
       OPTION_AT(CHOICE, ThriftSink, host_selector),
       .fallback = "round-robin",
-      .choices = host_selector_names,
+      .choices = rpc_host_selector_names,
       .help = "Which host the next batch goes to under load-balance." },
     { .name = "host-backoff",
       OPTION_AT(BOOL, ThriftSink, host_backoff),
