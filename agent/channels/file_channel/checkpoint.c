@@ -99,7 +99,7 @@ from_bytes(guint8 *data, gsize length, Checkpoint *self)
         record_range_read(data + at, &range.first, &range.end, &range.bytes);
         if (range.first >= range.end || range.first < self->consumed || range.end > SEQ_MAX)
             return "its ranges make no sense";
-        seq_set_add(&self->above, range, NULL);
+        seq_set_add(&self->above, range);
     }
     /* Events that were consumed before they were written may be ahead of the log. */
     return self->consumed > SEQ_MAX || self->next_seq > SEQ_MAX ? "its numbers make no sense"

@@ -407,7 +407,6 @@ writer_finish(FileChannel *self)
     file_channel_report_gone(self);
     file_channel_save_checkpoint(self);
     file_channel_purge(self, self->durable_low);
-    log_writer_clear(&self->writer);
 }
 
 static void

@@ -12,7 +12,6 @@
 typedef struct {
     const SegmentDir *dir;
     SegmentList *segments;
-    gboolean for_writing;
     RecoveredLog *log;
     Checkpoint checkpoint;
     gboolean has_checkpoint;
@@ -41,7 +40,7 @@ static void
 recovery_miss(Recovery *self, guint64 first, guint64 end)
 {
     if (first < end)
-        seq_set_add(&self->missing, (SeqRange){ first, end, 0 }, NULL);
+        seq_set_add(&self->missing, (SeqRange){ first, end, 0 });
 }
 
 static void
@@ -71,7 +70,7 @@ recovery_damage(Recovery *self, SegmentInfo *info, guint64 from, guint64 to)
                   " to %" G_GUINT64_FORMAT,
                   info->number, from, to);
     info->damaged = TRUE;
-    if (self->for_writing && !segment_dir_keep_damaged(self->dir, info->number, &error))
+    if (!segment_dir_keep_damaged(self->dir, info->number, &error))
         recovery_note(self, "%s", error->message);
 }
 
@@ -358,7 +357,7 @@ recovery_cut_tail(Recovery *self)
     g_autoptr(GError) error = NULL;
     SegmentInfo info;
 
-    if (self->for_writing && segment_list_last(self->segments, &info) && !info.damaged &&
+    if (segment_list_last(self->segments, &info) && !info.damaged &&
         !segment_dir_cut(self->dir, info.number, info.end, &error))
         recovery_note(self, "%s", error->message);
 }
@@ -400,10 +399,9 @@ recovery_clear(Recovery *self)
 }
 
 gboolean
-recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
-             RecoveredLog *ret_log, GError **error)
+recovery_run(const SegmentDir *dir, SegmentList *segments, RecoveredLog *ret_log, GError **error)
 {
-    Recovery self = { .dir = dir, .segments = segments, .for_writing = for_writing };
+    Recovery self = { .dir = dir, .segments = segments };
     g_auto(HeadList) heads = { 0 };
 
     *ret_log = (RecoveredLog){ .notes = g_ptr_array_new_with_free_func(g_free) };
@@ -412,7 +410,7 @@ recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
     log_ranges_init(&ret_log->available);
     checkpoint_init(&self.checkpoint);
     seq_set_init(&self.missing);
-    if (!head_list_read(&heads, dir, for_writing, ret_log->notes, error)) {
+    if (!head_list_read(&heads, dir, ret_log->notes, error)) {
         recovered_log_clear(ret_log);
         recovery_clear(&self);
         return FALSE;

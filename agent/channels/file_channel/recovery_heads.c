@@ -176,13 +176,10 @@ dismiss_copy(const SegmentDir *dir, const HeadEntry *entry, GPtrArray *notes)
 }
 
 static gboolean
-is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, const HeadEntry *entry,
-          GPtrArray *notes)
+is_wanted(const HeadList *self, const SegmentDir *dir, const HeadEntry *entry, GPtrArray *notes)
 {
     if (entry->state == SEGMENT_HEAD_GOOD && entry->head.channel == self->channel)
         return TRUE;
-    if (!for_writing)
-        return FALSE;
     if (entry->is_foreign)
         leave_alone(entry, notes);
     else if (entry->state == SEGMENT_HEAD_EMPTY && entry->size <= SEGMENT_HEAD_SIZE)
@@ -197,15 +194,14 @@ is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, con
 }
 
 gboolean
-head_list_read(HeadList *self, const SegmentDir *dir, gboolean for_writing, GPtrArray *notes,
-               GError **error)
+head_list_read(HeadList *self, const SegmentDir *dir, GPtrArray *notes, GError **error)
 {
     self->entries = g_array_new(FALSE, FALSE, sizeof(HeadEntry));
     if (!read_entries(self, dir, error))
         return FALSE;
     self->channel = common_channel(self);
     for (guint i = 0; i < self->entries->len;) {
-        if (is_wanted(self, dir, for_writing, entry_at(self, i), notes))
+        if (is_wanted(self, dir, entry_at(self, i), notes))
             i++;
         else
             g_array_remove_index(self->entries, i);
