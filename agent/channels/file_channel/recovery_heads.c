@@ -74,7 +74,8 @@ read_entry(const SegmentDir *dir, guint64 number, HeadEntry *ret_entry, GError *
     *ret_entry = (HeadEntry){ .number = number };
     if (fd >= 0) {
         read = dir->ops->size(fd, &ret_entry->size) == 0 &&
-               segment_reader_head(dir->ops, fd, &ret_entry->head, &ret_entry->state, &saved);
+               segment_reader_head(dir->ops, fd, &ret_entry->head, &ret_entry->state);
+        saved = errno;
         dir->ops->close(fd);
     } else if (saved == FILE_NOT_REGULAR || saved == ENOENT) {
         ret_entry->is_foreign = TRUE;

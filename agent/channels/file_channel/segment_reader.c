@@ -251,16 +251,13 @@ segment_reader_resume(SegmentReader *self, Record *ret_record)
 }
 
 gboolean
-segment_reader_head(const FileOps *ops, int fd, SegmentHead *ret_head, SegmentHeadState *ret_state,
-                    int *ret_errno)
+segment_reader_head(const FileOps *ops, int fd, SegmentHead *ret_head, SegmentHeadState *ret_state)
 {
     guint8 bytes[SEGMENT_HEAD_SIZE];
     gssize got = file_read_all(ops, fd, bytes, sizeof(bytes), 0);
 
-    if (got < 0) {
-        *ret_errno = errno;
+    if (got < 0)
         return FALSE;
-    }
     *ret_state = segment_head_read(byte_span(bytes, (gsize) got), ret_head);
     return TRUE;
 }
