@@ -41,16 +41,6 @@ struct ChannelWalk {
     guint64 total_bytes;
 };
 
-static void
-apply_checkpoint(ChannelWalk *self)
-{
-    const Checkpoint *checkpoint = &self->folder->checkpoint;
-
-    consumption_raise(&self->consumption, checkpoint->consumed);
-    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
-        consumption_add(&self->consumption, *seq_set_range(&checkpoint->above, i));
-}
-
 /* What is not read must be there all the same. */
 static void
 skip_to(ChannelWalk *self, LogPosition from)
@@ -85,7 +75,7 @@ channel_walk_new(ChannelFolder *folder, LogPosition from)
     if (found > 0)
         skip_to(self, from);
     if (folder->has_checkpoint)
-        apply_checkpoint(self);
+        consumption_add_checkpoint(&self->consumption, &folder->checkpoint);
     return self;
 }
 
@@ -143,19 +133,6 @@ note_events(ChannelWalk *self, const Record *record)
     first = (guint) MIN(self->next_seq - header->seq, header->count);
     self->next_seq += header->count - first;
     return first;
-}
-
-static void
-note_consumed(ChannelWalk *self, const Record *record)
-{
-    consumption_raise(&self->consumption, record->header.seq);
-    for (guint i = 0; i < record->header.count; i++) {
-        SeqRange range;
-
-        record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
-                          &range.bytes);
-        consumption_add(&self->consumption, range);
-    }
 }
 
 /* ---- segments ---- */
@@ -295,7 +272,8 @@ channel_walk_next(ChannelWalk *self, WalkedRecord *ret_record)
     if (ret_record->record.header.type == RECORD_EVENTS)
         ret_record->first = note_events(self, &ret_record->record);
     else
-        note_consumed(self, &ret_record->record);
+        consumption_add_record(&self->consumption, &ret_record->record.header,
+                               ret_record->record.payload);
     return TRUE;
 }
 

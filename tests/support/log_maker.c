@@ -185,7 +185,7 @@ log_maker_consume(LogMaker *self, guint64 first, guint64 end)
     if (first == self->consumed)
         self->consumed = end;
     header.seq = self->consumed;
-    record_range_write(first, end, 10 * (end - first), range);
+    record_range_write((SeqRange){ first, end, 10 * (end - first) }, range);
     add_record(self, header, byte_span(range, sizeof(range)));
     self->synced = self->bytes->len;
 }

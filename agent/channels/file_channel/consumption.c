@@ -49,6 +49,25 @@ consumption_add(Consumption *self, SeqRange range)
 }
 
 guint64
+consumption_add_record(Consumption *self, const RecordHeader *header, ByteSpan payload)
+{
+    guint64 added = 0;
+
+    for (guint i = 0; i < header->count; i++)
+        added += consumption_add(self, record_range_read(payload.data + i * RECORD_RANGE_SIZE));
+    consumption_raise(self, header->seq);
+    return added;
+}
+
+void
+consumption_add_checkpoint(Consumption *self, const Checkpoint *checkpoint)
+{
+    consumption_raise(self, checkpoint->consumed);
+    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
+        consumption_add(self, *seq_set_range(&checkpoint->above, i));
+}
+
+guint64
 consumption_commit(Consumption *self, SeqRange range)
 {
     seq_set_add(&self->unlogged, range);

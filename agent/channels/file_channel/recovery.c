@@ -86,21 +86,6 @@ typedef struct {
 } SegmentScan;
 
 static void
-scan_consumed(SegmentScan *self, const Record *record)
-{
-    Recovery *recovery = self->recovery;
-
-    for (guint i = 0; i < record->header.count; i++) {
-        SeqRange range;
-
-        record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
-                          &range.bytes);
-        recovery->consumed_bytes += consumption_add(&recovery->log->consumption, range);
-    }
-    consumption_raise(&recovery->log->consumption, record->header.seq);
-}
-
-static void
 scan_events(SegmentScan *self, const Record *record)
 {
     guint64 end_seq = record->header.seq + record->header.count;
@@ -115,8 +100,11 @@ scan_events(SegmentScan *self, const Record *record)
 static void
 scan_record(SegmentScan *self, const Record *record)
 {
+    Recovery *recovery = self->recovery;
+
     if (record->header.type == RECORD_CONSUMED)
-        scan_consumed(self, record);
+        recovery->consumed_bytes +=
+            consumption_add_record(&recovery->log->consumption, &record->header, record->payload);
     else
         scan_events(self, record);
     self->info->end = record->end;
@@ -251,22 +239,12 @@ recovery_find_begin(Recovery *self, const HeadList *heads)
     return n_heads;
 }
 
-static void
-recovery_apply_checkpoint(Recovery *self)
-{
-    Checkpoint *checkpoint = &self->checkpoint;
-
-    consumption_raise(&self->log->consumption, checkpoint->consumed);
-    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
-        consumption_add(&self->log->consumption, *seq_set_range(&checkpoint->above, i));
-}
-
 static guint64
 recovery_begin_with_checkpoint(Recovery *self, const HeadList *heads, guint begin)
 {
     self->log->used_checkpoint = TRUE;
     self->read_bytes = self->checkpoint.n_bytes;
-    recovery_apply_checkpoint(self);
+    consumption_add_checkpoint(&self->log->consumption, &self->checkpoint);
     recovery_miss(self, self->checkpoint.consumed,
                   MIN(head_list_at(heads, 0)->first_seq, self->checkpoint.next_seq));
     for (guint i = 0; i < begin; i++)
@@ -323,7 +301,7 @@ recovery_close_numbers(Recovery *self)
     /* Not before the scan: the records say what was charged. */
     consumption_raise(&log->consumption, self->heads_consumed);
     if (self->has_checkpoint)
-        recovery_apply_checkpoint(self);
+        consumption_add_checkpoint(&log->consumption, &self->checkpoint);
     next_seq = MAX(next_seq, log->consumption.low);
     n_ranges = seq_set_n_ranges(above);
     if (n_ranges > 0)
