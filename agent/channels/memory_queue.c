@@ -111,23 +111,18 @@ memory_queue_init(MemoryQueue *self, guint64 capacity, guint64 byte_capacity)
     self->tail = batch_builder_new(TAIL_FIRST_BYTES, 64);
 }
 
-static gsize
-n_bytes_of(const Batch *batch)
-{
-    return batch_span(batch, 0, batch->n_events).length;
-}
-
 gboolean
 memory_queue_is_small(const Batch *batch)
 {
-    return n_bytes_of(batch) < SMALL_BATCH_BYTES;
+    return batch_n_bytes(batch) < SMALL_BATCH_BYTES;
 }
 
 gsize
 memory_queue_least_charge(const Batch *batch)
 {
-    return memory_queue_is_small(batch) ? batch_allocated_for(batch->n_events, n_bytes_of(batch), 0)
-                                        : batch->allocated;
+    return memory_queue_is_small(batch)
+               ? batch_allocated_for(batch->n_events, batch_n_bytes(batch), 0)
+               : batch->allocated;
 }
 
 static gsize
@@ -156,7 +151,7 @@ memory_queue_seal_tail(MemoryQueue *self)
 static gboolean
 memory_queue_append_to_tail(MemoryQueue *self, const Batch *batch)
 {
-    gsize n_bytes = n_bytes_of(batch);
+    gsize n_bytes = batch_n_bytes(batch);
     gsize used_bytes;
 
     if (batch_builder_n_bytes(self->tail) + n_bytes > TAIL_MAX_BYTES)
@@ -199,7 +194,7 @@ memory_queue_admit(MemoryQueue *self, Batch *batch, MemoryRun **run)
     self->next_seq += batch->n_events;
     self->used_events += batch->n_events;
     self->stock.n_events += batch->n_events;
-    self->stock.n_bytes += n_bytes_of(batch);
+    self->stock.n_bytes += batch_n_bytes(batch);
     return TRUE;
 }
 

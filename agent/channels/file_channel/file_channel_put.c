@@ -132,7 +132,7 @@ file_channel_queue_put(FileChannel *self, LogPut *put, GError **error)
 static gboolean
 file_channel_can_ever_hold(const FileChannel *self, const Batch *batch, GError **error)
 {
-    guint64 charge = batch_span(batch, 0, batch->n_events).length + RECORD_HEADER_SIZE;
+    guint64 charge = batch_n_bytes(batch) + RECORD_HEADER_SIZE;
     g_autofree char *size = NULL;
     g_autofree char *limit = NULL;
 

@@ -124,7 +124,7 @@ static void
 writer_publish_run(FileChannel *self, LogRun *run)
 {
     self->stock.n_events += run->batch->n_events;
-    self->stock.n_bytes += batch_span(run->batch, 0, run->batch->n_events).length;
+    self->stock.n_bytes += batch_n_bytes(run->batch);
     log_ranges_add(&self->available,
                    (LogRange){ run->seq, log_run_end_seq(run), log_run_position(run, 0) });
     run_cache_add(&self->cache, run);
