@@ -52,43 +52,6 @@ memory_runs_free(GQueue *spent)
         memory_run_free(link->data);
 }
 
-static gsize
-memory_run_n_bytes(const MemoryRun *self, guint count)
-{
-    return batch_span(self->entry->batch, self->first, count).length;
-}
-
-/* How many leading events fit into max_bytes. */
-static guint
-memory_run_count_within(const MemoryRun *self, gsize max_bytes)
-{
-    guint low = 0;
-    guint high = self->count;
-
-    if (memory_run_n_bytes(self, self->count) <= max_bytes)
-        return self->count;
-    while (high - low > 1) {
-        guint middle = low + (high - low) / 2;
-
-        if (memory_run_n_bytes(self, middle) <= max_bytes)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* How many leading events a lease still takes. */
-static guint
-memory_run_count_for(const MemoryRun *self, const TakeLimits *limits, const Lease *lease)
-{
-    guint left = MAX(limits->max_events, 1) - lease->n_events;
-    gsize bytes_left = limits->max_bytes > lease->n_bytes ? limits->max_bytes - lease->n_bytes : 0;
-    guint count = MIN(left, memory_run_count_within(self, bytes_left));
-
-    return lease->n_events == 0 ? MAX(count, 1) : count; /* one event goes even if it is larger */
-}
-
 /* Cuts the first count events off into spare. */
 static void
 memory_run_cut(MemoryRun *self, guint count, MemoryRun *spare)
@@ -215,7 +178,7 @@ memory_queue_take_runs(MemoryQueue *self, const TakeLimits *limits, Lease *lease
 {
     while (self->runs.head != NULL) {
         MemoryRun *run = self->runs.head->data;
-        guint count = memory_run_count_for(run, limits, lease);
+        guint count = lease_count_for(lease, limits, run->entry->batch, run->first, run->count);
         gboolean is_cut = count < run->count;
 
         if (count == 0)
