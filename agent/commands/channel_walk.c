@@ -41,6 +41,21 @@ struct ChannelWalk {
     guint64 total_bytes;
 };
 
+guint
+walked_record_n_events(const WalkedRecord *self)
+{
+    return self->record.header.type == RECORD_EVENTS ? self->record.header.count : 0;
+}
+
+gboolean
+walked_record_is_queued(const WalkedRecord *self, const Consumption *consumption)
+{
+    guint64 first = self->record.header.seq;
+    guint n_events = walked_record_n_events(self);
+
+    return consumption_count(consumption, first, first + n_events) < n_events;
+}
+
 /* What is not read must be there all the same. */
 static void
 skip_to(ChannelWalk *self, LogPosition from)

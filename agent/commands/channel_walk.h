@@ -15,6 +15,11 @@ typedef struct {
     guint first;   /* of its events, those before were seen already */
 } WalkedRecord;
 
+/* 0 if it tells what is consumed. */
+guint walked_record_n_events(const WalkedRecord *self);
+/* Whether any of its events is not consumed. */
+gboolean walked_record_is_queued(const WalkedRecord *self, const Consumption *consumption);
+
 typedef struct ChannelWalk ChannelWalk;
 
 /* Borrows the folder. from.segment 0: from the beginning; else a record begins there. */
