@@ -124,6 +124,8 @@ event_maker = \
 log_damage = \
 	tests/support/events.c \
 	tests/support/events.h \
+	tests/support/folder.c \
+	tests/support/folder.h \
 	tests/support/log_maker.c \
 	tests/support/log_maker.h \
 	tests/support/log_survivors.c \
