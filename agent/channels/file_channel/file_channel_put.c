@@ -35,9 +35,9 @@ file_channel_admit(FileChannel *self, LogPut *put)
 {
     Ticket *ticket = put->owner;
 
+    ticket->channel = NULL;
+    ticket->data = NULL;
     if (file_channel_is_spillable(self)) {
-        ticket->channel = NULL;
-        ticket->data = NULL;
         file_channel_remember(self, put->run);
         log_put_free(put);
         g_queue_push_tail_link(&self->answered, &ticket->link);
@@ -46,8 +46,6 @@ file_channel_admit(FileChannel *self, LogPut *put)
     }
     self->reserved_events += put->header.count;
     self->reserved_bytes += put_charge(put);
-    ticket->channel = NULL;
-    ticket->data = NULL;
     g_queue_push_tail_link(&self->puts, &put->link);
     if (self->puts.length == 1)
         g_cond_signal(&self->work);
