@@ -264,12 +264,13 @@ next_of_segment(ChannelWalk *self, Record *ret_record)
 
     if (result == READ_RECORD)
         return TRUE;
-    if (result == READ_ERROR) {
-        channel_folder_add_damage(self->folder, self->name, segment_reader_offset(self->reader),
-                                  "it cannot be read: %s", failure->message);
-        return FALSE;
-    }
-    return step_over(self, ret_record);
+    if (result != READ_ERROR)
+        return step_over(self, ret_record);
+    channel_folder_add_damage(self->folder, self->name, segment_reader_offset(self->reader),
+                              "it cannot be read: %s", failure->message);
+    result = segment_reader_resume(self->reader, ret_record);
+    self->passed = 0;
+    return result == READ_RECORD;
 }
 
 gboolean

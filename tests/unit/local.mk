@@ -41,6 +41,7 @@ unit_tests = \
 	%D%/test_line_reader \
 	%D%/test_log \
 	%D%/test_log_damage_checkpoint \
+	%D%/test_log_damage_pages \
 	%D%/test_log_damage_records \
 	%D%/test_log_damage_segments \
 	%D%/test_loop \
@@ -294,6 +295,8 @@ tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
 tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_log_damage_checkpoint_SOURCES = $(log_damage) %D%/test_log_damage_checkpoint.c
 tests_unit_test_log_damage_checkpoint_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_pages_SOURCES = $(log_damage) %D%/test_log_damage_pages.c
+tests_unit_test_log_damage_pages_LDADD = $(AGENT_LIBS)
 tests_unit_test_log_damage_records_SOURCES = $(log_damage) %D%/test_log_damage_records.c
 tests_unit_test_log_damage_records_LDADD = $(AGENT_LIBS)
 tests_unit_test_log_damage_segments_SOURCES = $(log_damage) %D%/test_log_damage_segments.c

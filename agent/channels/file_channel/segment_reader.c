@@ -148,8 +148,9 @@ fetch(SegmentReader *self, guint64 offset, guint64 wanted, ByteSpan *ret_bytes, 
     self->filled = have.length;
     if (!make_room(self, size, error))
         return FALSE;
-    got = file_read_all(self->ops, self->fd, self->buffer + have.length, size - have.length,
-                        offset + have.length);
+    got = file_read_least(self->ops, self->fd, self->buffer + have.length,
+                          (gsize) MIN(wanted, size) - have.length, size - have.length,
+                          offset + have.length);
     if (got < 0) {
         g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_IO, "%s", g_strerror(errno));
         self->filled = 0;
