@@ -333,6 +333,22 @@ test_a_put_larger_than_a_segment_gets_one_of_its_own(void)
     world_end(world);
 }
 
+/* Consumers linger until there are bytes enough. */
+static void
+test_a_channel_that_is_drained_after_a_start_has_no_bytes(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(channel_world_put(world, 3));
+    channel_world_close(world);
+    channel_world_open(world, &error);
+    assert_world_drains(world, "0 1 2");
+
+    g_assert_cmpuint(((FileChannel *) world->channel)->stock.n_bytes, ==, 0);
+    world_end(world);
+}
+
 /* One lease is kept, and everything else is delivered: segments cannot go. */
 static void
 test_a_lease_that_is_kept_does_not_fill_the_disk(void)
@@ -385,6 +401,8 @@ main(int argc, char **argv)
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
     g_test_add_func("/file-channel/faults/large",
                     test_a_put_larger_than_a_segment_gets_one_of_its_own);
+    g_test_add_func("/file-channel/faults/drained",
+                    test_a_channel_that_is_drained_after_a_start_has_no_bytes);
     g_test_add_func("/file-channel/faults/kept-lease",
                     test_a_lease_that_is_kept_does_not_fill_the_disk);
     return g_test_run();

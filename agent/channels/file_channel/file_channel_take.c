@@ -251,6 +251,10 @@ static void
 file_channel_end_reading(FileChannel *self)
 {
     self->reading = FALSE;
+    /* A start counts the heads of records with it, and of what is lost nobody knows how much it is.
+     * Were that kept, consumers would for ever think that there is enough. */
+    if (self->stock.n_events == 0)
+        self->stock.n_bytes = 0;
     g_cond_broadcast(&self->read_done);
     file_channel_admit_pending(self); /* what is lost makes room */
     file_channel_show(self);
