@@ -13,7 +13,6 @@
 #define NSQ_HEADER "X-NSQ-Content-Type"
 #define NSQ_HEADER_VALUE "nsq; version=1.0"
 #define JSON_TYPE "application/json; charset=utf-8"
-#define METHODS_MAX 8
 
 typedef struct {
     const HttpRoute *routes;

@@ -7,7 +7,7 @@
 /* What all connections together may have of commands that are not there whole. */
 #define NSQ_HELD_MAX (32 * 1024 * 1024)
 
-typedef enum { NSQ_CONNECTIONS, NSQ_COMMANDS, N_NSQ_SERVER_METRICS } NsqServerMetric;
+typedef enum { NSQ_CONNECTIONS, NSQ_COMMANDS } NsqServerMetric;
 
 struct NsqServer {
     Loop *loop;

@@ -175,7 +175,7 @@ print_keys(const OptionSpec *specs, const char *margin)
         printf("%s%s:%s%s\n", margin, spec->name, fallback != NULL ? " " : "",
                fallback != NULL ? fallback : "");
         print_wrapped(spec->help, deeper);
-        if (strcmp(spec->name, "nsqlookupd") == 0)
+        if (spec->kind == OPTION_PART)
             print_keys(nsqlookupd_options, deeper);
     }
 }
