@@ -390,6 +390,13 @@ http_listener_bound(const HttpListener *self)
     return self->bound;
 }
 
+/* A connection waits for a request, or one of its own is being answered. */
+guint
+http_listener_n_under_way(const HttpListener *self)
+{
+    return g_hash_table_size(self->connections) - self->n_closing - self->waiting.length;
+}
+
 void
 http_listener_on_closed(HttpListener *self, HttpClosedFunc closed, gpointer user)
 {
