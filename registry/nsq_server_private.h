@@ -19,8 +19,7 @@ struct NsqServer {
     MetricSet *metrics;
 
     LoopWatch listener; /* fd -1: closed */
-    gboolean is_paused; /* no descriptors: the timer watches the listener again */
-    LoopTimer pause;
+    LoopTimer pause;    /* no descriptors: until it is over the listener is not watched */
     GQueue connections; /* NsqConnection */
     gsize held_bytes;   /* in the inputs of all connections */
     guint8 scratch[NSQ_READ_BYTES];
