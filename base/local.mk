@@ -14,6 +14,8 @@ libbase_a_SOURCES = \
 	%D%/clock.h \
 	%D%/descriptor_limit.c \
 	%D%/descriptor_limit.h \
+	%D%/early_stop.c \
+	%D%/early_stop.h \
 	%D%/endpoint.c \
 	%D%/endpoint.h \
 	%D%/endpoint_listen.c \
