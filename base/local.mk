@@ -59,6 +59,8 @@ libbase_a_SOURCES = \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \
+	%D%/text_wrap.c \
+	%D%/text_wrap.h \
 	%D%/yaml_expand.c \
 	%D%/yaml_expand.h \
 	%D%/yaml_reader.c \
