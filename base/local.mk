@@ -33,6 +33,8 @@ libbase_a_SOURCES = \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \
+	%D%/log_rate.c \
+	%D%/log_rate.h \
 	%D%/loop.c \
 	%D%/loop.h \
 	%D%/loop_source.c \
