@@ -271,7 +271,7 @@ test_a_stop_counts_what_vanished_unread(void)
 static void
 test_a_segment_that_was_removed_while_it_is_written_acknowledges_nothing(void)
 {
-    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(ChannelWorld) world = world_new(OPTIONS);
     g_autofree char *first = g_build_filename(world->directory, "0000000000000001.segment", NULL);
 
     g_assert_true(channel_world_put(world, 2));
