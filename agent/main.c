@@ -9,6 +9,7 @@
 
 #include "agent/commands/command.h"
 #include "agent/commands/version.h"
+#include "base/early_stop.h"
 #include "base/suggestion.h"
 
 /* In the order of `leat --help`, ended by NULL. */
@@ -125,8 +126,8 @@ main(int argc, char **argv)
 {
     const Command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
-    if (command != NULL)
-        command_catch_early_stop(command);
+    if (command != NULL && command->early_stop != NULL)
+        early_stop_catch(command->early_stop, command->early_stop_status);
     /* Not LC_NUMERIC: numbers are written and read in one way everywhere. */
     setlocale(LC_CTYPE, "");
     /* What a write finds is an error of that write: a closed peer, a file at its size limit. */

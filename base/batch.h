@@ -51,4 +51,11 @@ batch_span(const Batch *self, guint first, guint count)
                      self->offsets[first + count] - self->offsets[first]);
 }
 
+/* Of all its events, without offsets. */
+static inline gsize
+batch_n_bytes(const Batch *self)
+{
+    return batch_span(self, 0, self->n_events).length;
+}
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Batch, batch_unref)

@@ -189,13 +189,3 @@ choice_due_us(const Choice *self, guint item)
     g_assert(item < self->n_items);
     return self->items[item].due_us;
 }
-
-gint64
-choice_earliest_due_us(const Choice *self)
-{
-    gint64 earliest_us = G_MAXINT64;
-
-    for (guint i = 0; i < self->n_items; i++)
-        earliest_us = MIN(earliest_us, self->items[i].due_us);
-    return earliest_us;
-}

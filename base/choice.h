@@ -41,7 +41,5 @@ void choice_set_aside(Choice *self, guint item);
 gboolean choice_end_aside(Choice *self, guint item, gint64 now_us);
 
 gint64 choice_due_us(const Choice *self, guint item); /* in the past: due; 0: never failed since */
-/* The soonest of all, for a wait. */
-gint64 choice_earliest_due_us(const Choice *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Choice, choice_free)

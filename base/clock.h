@@ -36,5 +36,15 @@ clock_deadline_us(gint64 delay_us)
     return clock_after_us(clock_now_us(), delay_us);
 }
 
+/* g_cond_wait_until, without a timer for CLOCK_NEVER. */
+static inline gboolean
+clock_cond_wait_until(GCond *cond, GMutex *lock, gint64 deadline_us)
+{
+    if (deadline_us != CLOCK_NEVER)
+        return g_cond_wait_until(cond, lock, deadline_us);
+    g_cond_wait(cond, lock);
+    return TRUE;
+}
+
 /* For poll and epoll_wait: milliseconds until the deadline, rounded up, -1 for CLOCK_NEVER. */
 int clock_poll_timeout_ms(gint64 deadline_us);

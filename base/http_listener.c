@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/log_rate.h"
 
 #define BACKLOG 1024
 #define PAUSE_MS 500
@@ -56,11 +56,10 @@ struct HttpListener {
     HttpClosedFunc closed;   /* NULL: nobody wants to know */
     gpointer user;
     MetricSet *metrics;
-    guint64 n_closed;    /* since the last line */
-    gint64 next_line_us; /* monotonic: no line before */
-    int spare[N_SPARE];  /* descriptors without a purpose; -1 while lent to a connection */
-    guint watch;         /* source id, 0 while pausing */
-    guint pause;         /* source id, 0 while watching */
+    LogRate rate;
+    int spare[N_SPARE]; /* descriptors without a purpose; -1 while lent to a connection */
+    guint watch;        /* source id, 0 while pausing */
+    guint pause;        /* source id, 0 while watching */
 };
 
 typedef struct {
@@ -114,17 +113,14 @@ on_pause_is_over(gpointer user)
 static void
 http_listener_count_closed(HttpListener *self, Closure why, GSocketAddress *peer)
 {
-    gint64 now_us = clock_now_us();
     g_autofree char *name = NULL;
+    guint64 left_out;
 
     metric_add_value(self->metrics, HTTP_CLOSED, why, 1);
-    self->n_closed++;
-    if (self->closed == NULL || now_us < self->next_line_us)
+    if (self->closed == NULL || !log_rate_admit(&self->rate, LINE_EVERY_US, &left_out))
         return;
     name = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(peer));
-    self->closed(closure_names[why], name, self->n_closed, self->user);
-    self->n_closed = 0;
-    self->next_line_us = now_us + LINE_EVERY_US;
+    self->closed(closure_names[why], name, left_out + 1, self->user);
 }
 
 static void
@@ -388,6 +384,13 @@ const Endpoint *
 http_listener_bound(const HttpListener *self)
 {
     return self->bound;
+}
+
+/* A connection waits for a request, or one of its own is being answered. */
+guint
+http_listener_n_under_way(const HttpListener *self)
+{
+    return g_hash_table_size(self->connections) - self->n_closing - self->waiting.length;
 }
 
 void

@@ -27,7 +27,8 @@ HttpListener *http_listener_new(SoupServer *soup, const Endpoint *listen, const 
 void http_listener_on_closed(HttpListener *self, HttpClosedFunc closed, gpointer user);
 MetricSet *http_listener_metrics(const HttpListener *self);
 const Endpoint *http_listener_bound(const HttpListener *self);
-void http_listener_stop(HttpListener *self); /* accepts no more; connections stay */
+guint http_listener_n_under_way(const HttpListener *self); /* requests not yet answered whole */
+void http_listener_stop(HttpListener *self);               /* accepts no more; connections stay */
 void http_listener_free(HttpListener *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HttpListener, http_listener_free)

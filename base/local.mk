@@ -14,6 +14,8 @@ libbase_a_SOURCES = \
 	%D%/clock.h \
 	%D%/descriptor_limit.c \
 	%D%/descriptor_limit.h \
+	%D%/early_stop.c \
+	%D%/early_stop.h \
 	%D%/endpoint.c \
 	%D%/endpoint.h \
 	%D%/endpoint_listen.c \
@@ -31,6 +33,8 @@ libbase_a_SOURCES = \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \
+	%D%/log_rate.c \
+	%D%/log_rate.h \
 	%D%/loop.c \
 	%D%/loop.h \
 	%D%/loop_source.c \
@@ -57,6 +61,8 @@ libbase_a_SOURCES = \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \
+	%D%/text_wrap.c \
+	%D%/text_wrap.h \
 	%D%/yaml_expand.c \
 	%D%/yaml_expand.h \
 	%D%/yaml_reader.c \

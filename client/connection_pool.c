@@ -1,6 +1,8 @@
 /* connection_pool.c - who has which connection, and who waits for one. */
 #include "client/connection_pool.h"
 
+#include "base/clock.h"
+
 typedef struct {
     GCond woken;
     guint64 generation;
@@ -120,7 +122,7 @@ pool_wait(ConnectionPool *self, guint64 generation, gint64 deadline_us)
     g_cond_init(&waiter.woken);
     g_queue_push_tail(&self->waiters, &waiter);
     while (waiter.granted == NULL && !pool_is_stopped(self, generation))
-        if (!g_cond_wait_until(&waiter.woken, &self->lock, deadline_us))
+        if (!clock_cond_wait_until(&waiter.woken, &self->lock, deadline_us))
             break;
     if (waiter.granted == NULL)
         g_queue_remove(&self->waiters, &waiter);

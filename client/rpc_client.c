@@ -7,6 +7,23 @@
 
 /* ---- making one ---- */
 
+const char *const rpc_client_kind_names[] = {
+    [RPC_SINGLE] = "single",
+    [RPC_FAILOVER] = "failover",
+    [RPC_LOAD_BALANCE] = "load-balance",
+    NULL,
+};
+const char *const rpc_host_selector_names[] = {
+    [RPC_ROUND_ROBIN] = "round-robin",
+    [RPC_RANDOM] = "random",
+    NULL,
+};
+const char *const rpc_protocol_names[] = {
+    [WIRE_COMPACT] = "compact",
+    [WIRE_BINARY] = "binary",
+    NULL,
+};
+
 void
 rpc_client_options_init(RpcClientOptions *self)
 {

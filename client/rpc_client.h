@@ -30,6 +30,10 @@ typedef enum {
 
 typedef enum { RPC_SINGLE, RPC_FAILOVER, RPC_LOAD_BALANCE } RpcClientKind;
 typedef enum { RPC_ROUND_ROBIN, RPC_RANDOM } RpcHostSelector;
+/* As people write them, in this order, NULL-terminated. Protocols: those that a client speaks. */
+extern const char *const rpc_client_kind_names[];
+extern const char *const rpc_host_selector_names[];
+extern const char *const rpc_protocol_names[];
 
 typedef struct {
     RpcClientKind kind;

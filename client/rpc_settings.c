@@ -8,14 +8,10 @@
 
 #define MS 1000 /* in us */
 
-static const char *const client_kinds[] = { "single", "failover", "load-balance", NULL };
-static const char *const protocols[] = { "compact", "binary", NULL };
-static const char *const host_selectors[] = { "round-robin", "random", NULL };
-
 const OptionSpec rpc_settings_rows[] = {
     { .name = "hosts", OPTION_AT(ENDPOINTS, RpcSettings, hosts) },
-    { .name = "client", OPTION_AT(CHOICE, RpcSettings, client), .choices = client_kinds },
-    { .name = "protocol", OPTION_AT(CHOICE, RpcSettings, protocol), .choices = protocols },
+    { .name = "client", OPTION_AT(CHOICE, RpcSettings, client), .choices = rpc_client_kind_names },
+    { .name = "protocol", OPTION_AT(CHOICE, RpcSettings, protocol), .choices = rpc_protocol_names },
     { .name = "batch-size", OPTION_AT(COUNT, RpcSettings, batch_size), .min = 1, .max = 1000000 },
     { .name = "connections", OPTION_AT(COUNT, RpcSettings, connections), .min = 1, .max = 1000 },
     { .name = "in-flight",
@@ -25,7 +21,7 @@ const OptionSpec rpc_settings_rows[] = {
     { .name = "max-attempts", OPTION_AT(COUNT, RpcSettings, max_attempts), .max = 1000000 },
     { .name = "host-selector",
       OPTION_AT(CHOICE, RpcSettings, host_selector),
-      .choices = host_selectors },
+      .choices = rpc_host_selector_names },
     { .name = "backoff", OPTION_AT(BOOL, RpcSettings, backoff) },
     { .name = "max-backoff", OPTION_AT(DURATION, RpcSettings, max_backoff_us), .min = MS },
     { .name = "connect-timeout", OPTION_AT(DURATION, RpcSettings, connect_timeout_us), .min = MS },
@@ -45,7 +41,7 @@ rpc_settings_init(RpcSettings *self)
 
     rpc_client_options_init(&defaults);
     *self = (RpcSettings){
-        .protocol = defaults.protocol == WIRE_BINARY,
+        .protocol = defaults.protocol,
         .batch_size = defaults.batch_size,
         .connections = defaults.connections,
         .in_flight = defaults.in_flight,
@@ -149,7 +145,7 @@ set_value(RpcSettings *self, const OptionSpec *row, const char *value, Problems 
         return set_hosts(self, value, problems);
     if (!option_value_parse(row, &scalar, G_STRUCT_MEMBER_P(self, row->offset), "", problems))
         return FALSE;
-    if (row->choices == client_kinds)
+    if (row->choices == rpc_client_kind_names)
         self->has_client = TRUE;
     return TRUE;
 }
@@ -181,7 +177,7 @@ rpc_settings_to_options(const RpcSettings *self, RpcClientOptions *ret_options)
                 : is_alone       ? RPC_SINGLE
                                  : RPC_FAILOVER,
         .hosts = self->hosts,
-        .protocol = self->protocol == 0 ? WIRE_COMPACT : WIRE_BINARY,
+        .protocol = self->protocol,
         .batch_size = (guint) self->batch_size,
         .connections = (guint) self->connections,
         .in_flight = (guint) self->in_flight,

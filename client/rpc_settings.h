@@ -11,7 +11,7 @@ typedef struct {
     GPtrArray *hosts; /* Endpoint, owned; NULL: none were set */
     guint client;     /* RpcClientKind, once it was set */
     gboolean has_client;
-    guint protocol; /* 0: compact */
+    guint protocol; /* WireProtocol */
     guint64 batch_size;
     guint64 connections;
     guint64 in_flight;

@@ -13,7 +13,6 @@
 #define NSQ_HEADER "X-NSQ-Content-Type"
 #define NSQ_HEADER_VALUE "nsq; version=1.0"
 #define JSON_TYPE "application/json; charset=utf-8"
-#define METHODS_MAX 8
 
 typedef struct {
     const HttpRoute *routes;
@@ -24,8 +23,7 @@ struct HttpServer {
     const char *component;
     SoupServer *soup;
     HttpListener *listener;
-    GArray *tables;        /* RouteTable */
-    GHashTable *under_way; /* SoupServerMessage, not referenced */
+    GArray *tables; /* RouteTable */
 };
 
 struct HttpRequest {
@@ -293,18 +291,6 @@ on_request(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, const cha
 /* ---- life ---- */
 
 static void
-on_request_read(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
-{
-    g_hash_table_add(((HttpServer *) user)->under_way, message);
-}
-
-static void
-on_request_over(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
-{
-    g_hash_table_remove(((HttpServer *) user)->under_way, message);
-}
-
-static void
 on_closed(const char *why, const char *peer, guint64 n, gpointer user)
 {
     log_warning("connections closed to keep room",
@@ -323,13 +309,9 @@ http_server_new(const char *component, const Endpoint *listen, guint max_connect
 
     self->component = component;
     self->tables = g_array_new(FALSE, FALSE, sizeof(RouteTable));
-    self->under_way = g_hash_table_new(NULL, NULL);
     self->soup = soup_server_new(NULL, NULL);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
-    g_signal_connect(self->soup, "request-read", G_CALLBACK(on_request_read), self);
-    g_signal_connect(self->soup, "request-finished", G_CALLBACK(on_request_over), self);
-    g_signal_connect(self->soup, "request-aborted", G_CALLBACK(on_request_over), self);
     self->listener = http_listener_new(self->soup, listen, &limits, "registry", component, error);
     if (self->listener == NULL)
         return NULL;
@@ -364,7 +346,7 @@ http_server_stop_listening(HttpServer *self)
 guint
 http_server_n_under_way(const HttpServer *self)
 {
-    return g_hash_table_size(self->under_way);
+    return http_listener_n_under_way(self->listener);
 }
 
 void
@@ -375,7 +357,6 @@ http_server_free(HttpServer *self)
     soup_server_disconnect(self->soup);
     g_object_unref(self->soup);
     http_listener_free(self->listener);
-    g_hash_table_unref(self->under_way);
     g_array_unref(self->tables);
     g_free(self);
 }

@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <yaml.h>
 
+#include "base/early_stop.h"
 #include "base/log.h"
 #include "base/problems.h"
 #include "registry/command_line.h"
@@ -55,35 +55,13 @@ run(const CommandLine *command_line)
     return registry_process_run(config) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Before the main loop takes signals: nothing was started. */
-static void
-stop_early(int number G_GNUC_UNUSED)
-{
-    _exit(EXIT_SUCCESS);
-}
-
-/* Who started us may have left them blocked, in which case nothing would ever stop us. */
-static void
-catch_early_stop(void)
-{
-    const struct sigaction action = { .sa_handler = stop_early };
-    sigset_t signals;
-
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigprocmask(SIG_UNBLOCK, &signals, NULL);
-}
-
 int
 main(int argc, char **argv)
 {
     g_autoptr(CommandLine) command_line = NULL;
     int status;
 
-    catch_early_stop();
+    early_stop_catch("", EXIT_SUCCESS);
     command_line = command_line_parse(argc, argv, &status);
     setlocale(LC_CTYPE, "");
     /* A peer that went away is an error of the write to it. */

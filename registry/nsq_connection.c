@@ -50,7 +50,6 @@ nsq_connection_close(NsqConnection *self, const char *why)
     g_free(self);
 }
 
-/* Answers go out, then the connection ends; its node has left. */
 void
 nsq_connection_begin_end(NsqConnection *self, const char *why)
 {

@@ -34,8 +34,7 @@ const MetricSpec nsq_server_specs[] = {
 static void
 pause_accepting(NsqServer *self)
 {
-    self->is_paused = TRUE;
-    loop_remove(self->loop, &self->listener);
+    loop_change(self->loop, &self->listener, 0);
     loop_timer_set(self->loop, &self->pause, loop_now_us(self->loop) + PAUSE_US);
 }
 
@@ -44,15 +43,14 @@ on_pause_is_over(LoopTimer *timer)
 {
     NsqServer *self = (NsqServer *) ((char *) timer - G_STRUCT_OFFSET(NsqServer, pause));
 
-    self->is_paused = FALSE;
-    if (!loop_add(self->loop, &self->listener, NULL))
-        loop_timer_set(self->loop, &self->pause, loop_now_us(self->loop) + PAUSE_US);
+    loop_change(self->loop, &self->listener, EPOLLIN);
 }
 
 /* Answers go out at once; a machine that vanished is noticed within KEEPALIVE_S * (KEEPALIVE_PROBES
- * + 1), if its node's silence does not end the connection before. */
+ * + 1), if its node's silence does not end the connection before. Connections inherit it from the
+ * listening socket. */
 static void
-prepare_socket(int fd)
+set_socket_options(int fd)
 {
     const int on = 1, seconds = KEEPALIVE_S, probes = KEEPALIVE_PROBES;
 
@@ -70,7 +68,6 @@ take_connection(NsqServer *self, int fd, const struct sockaddr *address)
     g_autofree char *peer = endpoint_text_of_address(address);
 
     if (self->connections.length < self->options.max_connections) {
-        prepare_socket(fd);
         nsq_connection_open(self, fd, peer);
         return;
     }
@@ -122,6 +119,7 @@ nsq_server_new(Loop *loop, NsqTable *table, Refusals *refusals, const NsqServerO
     self->listener.fd = endpoint_listen(options->listen, BACKLOG, &self->bound, error);
     if (self->listener.fd < 0)
         return NULL;
+    set_socket_options(self->listener.fd);
     if (!loop_add(loop, &self->listener, error)) {
         close(self->listener.fd);
         self->listener.fd = -1;
@@ -154,8 +152,7 @@ nsq_server_stop(NsqServer *self)
 {
     if (self->listener.fd < 0)
         return;
-    if (!self->is_paused)
-        loop_remove(self->loop, &self->listener);
+    loop_remove(self->loop, &self->listener);
     loop_timer_clear(self->loop, &self->pause);
     close(self->listener.fd);
     self->listener.fd = -1;

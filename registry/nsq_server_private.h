@@ -7,7 +7,7 @@
 /* What all connections together may have of commands that are not there whole. */
 #define NSQ_HELD_MAX (32 * 1024 * 1024)
 
-typedef enum { NSQ_CONNECTIONS, NSQ_COMMANDS, N_NSQ_SERVER_METRICS } NsqServerMetric;
+typedef enum { NSQ_CONNECTIONS, NSQ_COMMANDS } NsqServerMetric;
 
 struct NsqServer {
     Loop *loop;
@@ -19,8 +19,7 @@ struct NsqServer {
     MetricSet *metrics;
 
     LoopWatch listener; /* fd -1: closed */
-    gboolean is_paused; /* no descriptors: the timer watches the listener again */
-    LoopTimer pause;
+    LoopTimer pause;    /* no descriptors: until it is over the listener is not watched */
     GQueue connections; /* NsqConnection */
     gsize held_bytes;   /* in the inputs of all connections */
     guint8 scratch[NSQ_READ_BYTES];

@@ -1,6 +1,8 @@
 /* nsq_watch.c - look-ups that wait until a topic's producers change. */
 #include "registry/nsq_watch.h"
 
+#include "base/clock.h"
+
 typedef struct {
     LoopTimer timer;
     NsqWatch *watch;
@@ -101,7 +103,7 @@ nsq_watch_add(NsqWatch *self, HttpRequest *request, const char *topic, gint64 wa
     g_queue_push_tail_link(queue, &waiter->link);
     metric_add(self->metrics, WATCH_WAITING, 1);
     http_request_hold(request, on_gone, waiter);
-    loop_timer_set(self->loop, &waiter->timer, g_get_monotonic_time() + wait_us);
+    loop_timer_set(self->loop, &waiter->timer, clock_deadline_us(wait_us));
 }
 
 void

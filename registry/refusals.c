@@ -1,17 +1,12 @@
 /* refusals.c - what was refused to peers: counted by reason, logged at most once a second each. */
 #include "registry/refusals.h"
 
-#include "base/clock.h"
 #include "base/log.h"
-
-typedef struct {
-    gint64 next_line_us; /* monotonic: no line before */
-    guint64 left_out;
-} RefusalRate;
+#include "base/log_rate.h"
 
 struct Refusals {
     MetricSet *metrics;
-    RefusalRate rates[N_REFUSALS];
+    LogRate rates[N_REFUSALS];
 };
 
 static const char *const messages[N_REFUSALS] = {
@@ -67,21 +62,16 @@ refusals_metrics(const Refusals *self)
 void
 refusals_add(Refusals *self, RefusalReason reason, const char *peer, const char *detail)
 {
-    RefusalRate *rate = &self->rates[reason];
-    gint64 now_us = clock_now_us();
     LogField fields[4] = { LOG_TEXT("peer", peer) };
+    guint64 left_out;
     guint n = 1;
 
     metric_add_value(self->metrics, 0, reason, 1);
-    if (now_us < rate->next_line_us) {
-        rate->left_out++;
+    if (!log_rate_admit(&self->rates[reason], G_USEC_PER_SEC, &left_out))
         return;
-    }
     if (detail != NULL)
         fields[n++] = (LogField) LOG_TEXT("detail", detail);
-    if (rate->left_out > 0)
-        fields[n++] = (LogField) LOG_INT("left_out", rate->left_out);
-    rate->next_line_us = now_us + G_USEC_PER_SEC;
-    rate->left_out = 0;
+    if (left_out > 0)
+        fields[n++] = (LogField) LOG_INT("left_out", left_out);
     log_emit(LOG_AT_WARNING, messages[reason], fields);
 }

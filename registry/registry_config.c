@@ -2,7 +2,8 @@
 #include "registry/registry_config.h"
 
 #include <stdio.h>
-#include <string.h>
+
+#include "base/text_wrap.h"
 
 static const OptionSpec registry_options[] = {
     { .name = "http",
@@ -145,37 +146,17 @@ registry_config_load(const char *file, const GPtrArray *overrides, Problems *pro
 
 #define HELP_COLUMNS 76
 
-/* A sentence in lines that are no wider than they should be. */
-static void
-print_wrapped(const char *text, const char *margin)
-{
-    g_auto(GStrv) words = g_strsplit(text, " ", -1);
-    gsize column = 0;
-
-    for (guint i = 0; words[i] != NULL; i++) {
-        gsize length = strlen(words[i]);
-
-        if (column > 0 && column + 1 + length > HELP_COLUMNS) {
-            putchar('\n');
-            column = 0;
-        }
-        printf("%s%s", column == 0 ? margin : " ", words[i]);
-        column += length + (column == 0 ? strlen(margin) : 1);
-    }
-    putchar('\n');
-}
-
 static void
 print_keys(const OptionSpec *specs, const char *margin)
 {
     for (const OptionSpec *spec = specs; spec->name != NULL; spec++) {
         const char *fallback = spec->fallback != NULL ? spec->fallback : spec->fallback_text;
         g_autofree char *deeper = g_strconcat(margin, "    ", NULL);
+        g_autofree char *help = text_wrap(spec->help, deeper, HELP_COLUMNS);
 
-        printf("%s%s:%s%s\n", margin, spec->name, fallback != NULL ? " " : "",
-               fallback != NULL ? fallback : "");
-        print_wrapped(spec->help, deeper);
-        if (strcmp(spec->name, "nsqlookupd") == 0)
+        printf("%s%s:%s%s\n%s", margin, spec->name, fallback != NULL ? " " : "",
+               fallback != NULL ? fallback : "", help);
+        if (spec->kind == OPTION_PART)
             print_keys(nsqlookupd_options, deeper);
     }
 }

@@ -5,7 +5,6 @@
 #include "agent/channels/memory_rest.h"
 #include "agent/core/take_waiters.h"
 #include "base/clock.h"
-#include "base/quantity.h"
 
 typedef struct {
     Channel base;
@@ -163,31 +162,6 @@ memory_channel_complete(MemoryChannel *self, GQueue *tickets, const GError *erro
     }
 }
 
-static gboolean
-memory_channel_can_ever_hold(const MemoryChannel *self, const Batch *batch, GError **error)
-{
-    gsize charge = memory_queue_least_charge(batch);
-
-    if (batch->n_events > self->base.capacity) {
-        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                    "a batch of %u events is larger than the whole channel '%s'; raise its "
-                    "capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
-                    batch->n_events, self->base.base.name, self->base.capacity);
-        return FALSE;
-    }
-    if (charge > self->base.byte_capacity) {
-        g_autofree char *size = quantity_size_to_text_beside(charge, self->base.byte_capacity);
-        g_autofree char *limit = quantity_size_to_text_beside(self->base.byte_capacity, charge);
-
-        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                    "a batch of %s is larger than the whole channel '%s'; "
-                    "raise its byte-capacity (%s) or send smaller batches",
-                    size, self->base.base.name, limit);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 /* run is NULL for a small batch: those do not rest. */
 static PutResult
 memory_channel_put_locked(MemoryChannel *self, Batch *batch, MemoryRun **run, Ticket *ticket)
@@ -218,7 +192,7 @@ memory_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **erro
     g_autoptr(MemoryRun) run = NULL;
     PutResult result;
 
-    if (!memory_channel_can_ever_hold(self, batch, error))
+    if (!channel_can_ever_hold(channel, batch, memory_queue_least_charge(batch), error))
         return PUT_FAILED;
     if (!memory_queue_is_small(batch))
         run = memory_run_new(batch, clock_now_us());

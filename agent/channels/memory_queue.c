@@ -52,43 +52,6 @@ memory_runs_free(GQueue *spent)
         memory_run_free(link->data);
 }
 
-static gsize
-memory_run_n_bytes(const MemoryRun *self, guint count)
-{
-    return batch_span(self->entry->batch, self->first, count).length;
-}
-
-/* How many leading events fit into max_bytes. */
-static guint
-memory_run_count_within(const MemoryRun *self, gsize max_bytes)
-{
-    guint low = 0;
-    guint high = self->count;
-
-    if (memory_run_n_bytes(self, self->count) <= max_bytes)
-        return self->count;
-    while (high - low > 1) {
-        guint middle = low + (high - low) / 2;
-
-        if (memory_run_n_bytes(self, middle) <= max_bytes)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* How many leading events a lease still takes. */
-static guint
-memory_run_count_for(const MemoryRun *self, const TakeLimits *limits, const Lease *lease)
-{
-    guint left = MAX(limits->max_events, 1) - lease->n_events;
-    gsize bytes_left = limits->max_bytes > lease->n_bytes ? limits->max_bytes - lease->n_bytes : 0;
-    guint count = MIN(left, memory_run_count_within(self, bytes_left));
-
-    return lease->n_events == 0 ? MAX(count, 1) : count; /* one event goes even if it is larger */
-}
-
 /* Cuts the first count events off into spare. */
 static void
 memory_run_cut(MemoryRun *self, guint count, MemoryRun *spare)
@@ -111,23 +74,18 @@ memory_queue_init(MemoryQueue *self, guint64 capacity, guint64 byte_capacity)
     self->tail = batch_builder_new(TAIL_FIRST_BYTES, 64);
 }
 
-static gsize
-n_bytes_of(const Batch *batch)
-{
-    return batch_span(batch, 0, batch->n_events).length;
-}
-
 gboolean
 memory_queue_is_small(const Batch *batch)
 {
-    return n_bytes_of(batch) < SMALL_BATCH_BYTES;
+    return batch_n_bytes(batch) < SMALL_BATCH_BYTES;
 }
 
 gsize
 memory_queue_least_charge(const Batch *batch)
 {
-    return memory_queue_is_small(batch) ? batch_allocated_for(batch->n_events, n_bytes_of(batch), 0)
-                                        : batch->allocated;
+    return memory_queue_is_small(batch)
+               ? batch_allocated_for(batch->n_events, batch_n_bytes(batch), 0)
+               : batch->allocated;
 }
 
 static gsize
@@ -156,7 +114,7 @@ memory_queue_seal_tail(MemoryQueue *self)
 static gboolean
 memory_queue_append_to_tail(MemoryQueue *self, const Batch *batch)
 {
-    gsize n_bytes = n_bytes_of(batch);
+    gsize n_bytes = batch_n_bytes(batch);
     gsize used_bytes;
 
     if (batch_builder_n_bytes(self->tail) + n_bytes > TAIL_MAX_BYTES)
@@ -199,7 +157,7 @@ memory_queue_admit(MemoryQueue *self, Batch *batch, MemoryRun **run)
     self->next_seq += batch->n_events;
     self->used_events += batch->n_events;
     self->stock.n_events += batch->n_events;
-    self->stock.n_bytes += n_bytes_of(batch);
+    self->stock.n_bytes += batch_n_bytes(batch);
     return TRUE;
 }
 
@@ -220,7 +178,7 @@ memory_queue_take_runs(MemoryQueue *self, const TakeLimits *limits, Lease *lease
 {
     while (self->runs.head != NULL) {
         MemoryRun *run = self->runs.head->data;
-        guint count = memory_run_count_for(run, limits, lease);
+        guint count = lease_count_for(lease, limits, run->entry->batch, run->first, run->count);
         gboolean is_cut = count < run->count;
 
         if (count == 0)

@@ -27,7 +27,7 @@ memory_rest_end(MemoryRest *self, Ticket *ticket)
 static gsize
 memory_rest_price(const Ticket *ticket)
 {
-    return batch_span(ticket->batch, 0, ticket->batch->n_events).length;
+    return batch_n_bytes(ticket->batch);
 }
 
 void

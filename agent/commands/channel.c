@@ -9,11 +9,14 @@
 #include "base/suggestion.h"
 
 ChannelFolder *
-channel_folder_of_arguments(const Command *self, int argc, char **argv, int *ret_status)
+channel_folder_of_arguments(const Command *self, const GOptionEntry *entries, int argc, char **argv,
+                            int *ret_status)
 {
     g_autoptr(GError) failure = NULL;
     ChannelFolder *folder;
 
+    if (!command_parse(self, entries, &argc, &argv, ret_status))
+        return NULL;
     if (argc != 2) {
         *ret_status =
             argc < 2
@@ -34,15 +37,8 @@ channel_folder_of_arguments(const Command *self, int argc, char **argv, int *ret
 void
 channel_progress_init(ChannelProgress *self, gboolean is_on)
 {
-    *self = (ChannelProgress){ .start_us = clock_now_us() };
+    *self = (ChannelProgress){ 0 };
     progress_init(&self->progress, is_on && isatty(STDERR_FILENO));
-}
-
-void
-channel_progress_restart(ChannelProgress *self)
-{
-    self->count = (ProgressCount){ 0 };
-    self->start_us = clock_now_us();
 }
 
 void
@@ -64,6 +60,8 @@ show_search(const ChannelWalk *walk, gpointer user)
 void
 channel_progress_watch(ChannelProgress *self, ChannelWalk *walk)
 {
+    self->count = (ProgressCount){ 0 };
+    self->start_us = clock_now_us();
     channel_walk_watch(walk, show_search, self);
 }
 
@@ -87,9 +85,7 @@ channel_walk_consumed(ChannelFolder *folder, ChannelProgress *progress)
     walk = channel_walk_new(folder, from);
     channel_progress_watch(progress, walk);
     while (channel_walk_next(walk, &record))
-        channel_progress_show(
-            progress, walk,
-            record.record.header.type == RECORD_EVENTS ? record.record.header.count : 0);
+        channel_progress_show(progress, walk, walked_record_n_events(&record));
     return walk;
 }
 

@@ -10,9 +10,10 @@
 
 extern const Command channel_inspect_command, channel_verify_command, channel_cat_command;
 
-/* The folder that is the only argument left; NULL with *ret_status set, and told on stderr. */
-ChannelFolder *channel_folder_of_arguments(const Command *self, int argc, char **argv,
-                                           int *ret_status);
+/* Parses options into entries, NULL if there are none, and opens the folder that is the only
+ * argument left. NULL when the command is to end with *ret_status; the user is told why. */
+ChannelFolder *channel_folder_of_arguments(const Command *self, const GOptionEntry *entries,
+                                           int argc, char **argv, int *ret_status);
 
 typedef struct {
     Progress progress;
@@ -22,17 +23,16 @@ typedef struct {
 
 /* Draws only if stderr is a terminal. */
 void channel_progress_init(ChannelProgress *self, gboolean is_on);
-/* For another walk, from the beginning. */
-void channel_progress_restart(ChannelProgress *self);
-void channel_progress_show(ChannelProgress *self, const ChannelWalk *walk, guint64 n_events);
-/* Draws while the walk looks for a record, too; that must end before self does. */
+/* Begins anew, with this walk; draws while it looks for a record, too. It must end before self. */
 void channel_progress_watch(ChannelProgress *self, ChannelWalk *walk);
+void channel_progress_show(ChannelProgress *self, const ChannelWalk *walk, guint64 n_events);
 void channel_progress_clear(ChannelProgress *self);
 
 /* Walks to the end, for what is consumed: from the checkpoint on if there is one. */
 ChannelWalk *channel_walk_consumed(ChannelFolder *folder, ChannelProgress *progress);
 /* Where the first event that is not consumed stands, or a place before. */
 LogPosition channel_folder_first(const ChannelFolder *folder);
+
 typedef struct {
     guint64 n_events;
     guint64 n_queued; /* of them */

@@ -30,11 +30,9 @@ print_record(ChannelWalk *walk, const WalkedRecord *record, const Consumption *c
              EventFormat format, FILE *out)
 {
     g_autoptr(GString) text = NULL;
-    const RecordHeader *header = &record->record.header;
     ByteSpan events;
 
-    if (header->type != RECORD_EVENTS ||
-        consumption_count(consumption, header->seq, header->seq + header->count) == header->count ||
+    if (!walked_record_is_queued(record, consumption) ||
         !channel_walk_events(walk, record, &events))
         return TRUE;
     text = g_string_sized_new(2 * events.length);
@@ -54,9 +52,7 @@ channel_folder_cat(ChannelFolder *self, EventFormat format, FILE *out, ChannelPr
     channel_walk_add_losses(all);
     while (channel_walk_next(walk, &record) &&
            print_record(walk, &record, channel_walk_consumption(all), format, out))
-        channel_progress_show(
-            progress, walk,
-            record.record.header.type == RECORD_EVENTS ? record.record.header.count : 0);
+        channel_progress_show(progress, walk, walked_record_n_events(&record));
 }
 
 static int
@@ -74,9 +70,7 @@ channel_cat_run(int argc, char **argv)
     ChannelProgress progress;
     int status;
 
-    if (!command_parse(&channel_cat_command, entries, &argc, &argv, &status))
-        return status;
-    folder = channel_folder_of_arguments(&channel_cat_command, argc, argv, &status);
+    folder = channel_folder_of_arguments(&channel_cat_command, entries, argc, argv, &status);
     if (folder == NULL)
         return status;
     channel_progress_init(&progress, !isatty(STDOUT_FILENO));

@@ -125,10 +125,9 @@ static gboolean
 judge_head(ChannelFolder *self, const char *name, int fd, ChannelSegment *segment)
 {
     SegmentHeadState state;
-    int number;
 
     if (self->dir.ops->size(fd, &segment->size) != 0 ||
-        !segment_reader_head(self->dir.ops, fd, &segment->head, &state, &number)) {
+        !segment_reader_head(self->dir.ops, fd, &segment->head, &state)) {
         channel_folder_add_damage(self, name, 0, "it cannot be read: %s", g_strerror(errno));
         return FALSE;
     }

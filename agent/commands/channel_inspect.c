@@ -20,13 +20,9 @@ oldest_time_us(ChannelFolder *folder, const Consumption *consumption, ChannelPro
 
     channel_progress_watch(progress, walk);
     while (channel_walk_next(walk, &record)) {
-        const RecordHeader *header = &record.record.header;
-
-        channel_progress_show(progress, walk, header->type == RECORD_EVENTS ? header->count : 0);
-        if (header->type == RECORD_EVENTS &&
-            consumption_count(consumption, header->seq, header->seq + header->count) <
-                header->count)
-            return header->time_us;
+        channel_progress_show(progress, walk, walked_record_n_events(&record));
+        if (walked_record_is_queued(&record, consumption))
+            return record.record.header.time_us;
     }
     return 0;
 }
@@ -141,15 +137,12 @@ channel_inspect_run(int argc, char **argv)
     guint64 n_lost;
     int status;
 
-    if (!command_parse(&channel_inspect_command, NULL, &argc, &argv, &status))
-        return status;
-    folder = channel_folder_of_arguments(&channel_inspect_command, argc, argv, &status);
+    folder = channel_folder_of_arguments(&channel_inspect_command, NULL, argc, argv, &status);
     if (folder == NULL)
         return status;
     channel_progress_init(&progress, TRUE);
     walk = channel_walk_consumed(folder, &progress);
     n_lost = channel_walk_add_losses(walk);
-    channel_progress_restart(&progress);
     oldest_us = oldest_time_us(folder, channel_walk_consumption(walk), &progress);
     channel_progress_clear(&progress);
     print_sums(folder, walk);

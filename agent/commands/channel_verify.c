@@ -58,9 +58,7 @@ channel_verify_run(int argc, char **argv)
     ChannelTotals totals;
     int status;
 
-    if (!command_parse(&channel_verify_command, NULL, &argc, &argv, &status))
-        return status;
-    folder = channel_folder_of_arguments(&channel_verify_command, argc, argv, &status);
+    folder = channel_folder_of_arguments(&channel_verify_command, NULL, argc, argv, &status);
     if (folder == NULL)
         return status;
     channel_progress_init(&progress, TRUE);

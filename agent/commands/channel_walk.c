@@ -19,8 +19,7 @@ typedef struct {
 struct ChannelWalk {
     ChannelFolder *folder;
     Consumption consumption;
-    GArray *segments; /* WalkedSegment */
-    GArray *gaps;     /* Gap */
+    GArray *gaps; /* Gap */
     guint64 next_seq;
     guint64 n_queued;
     gboolean knows_seq; /* else the first record says where the events begin */
@@ -42,14 +41,19 @@ struct ChannelWalk {
     guint64 total_bytes;
 };
 
-static void
-apply_checkpoint(ChannelWalk *self)
+guint
+walked_record_n_events(const WalkedRecord *self)
 {
-    const Checkpoint *checkpoint = &self->folder->checkpoint;
+    return self->record.header.type == RECORD_EVENTS ? self->record.header.count : 0;
+}
 
-    consumption_raise(&self->consumption, checkpoint->consumed);
-    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
-        consumption_add(&self->consumption, *seq_set_range(&checkpoint->above, i));
+gboolean
+walked_record_is_queued(const WalkedRecord *self, const Consumption *consumption)
+{
+    guint64 first = self->record.header.seq;
+    guint n_events = walked_record_n_events(self);
+
+    return consumption_count(consumption, first, first + n_events) < n_events;
 }
 
 /* What is not read must be there all the same. */
@@ -75,7 +79,6 @@ channel_walk_new(ChannelFolder *folder, LogPosition from)
 
     self->folder = folder;
     consumption_init(&self->consumption);
-    self->segments = g_array_new(FALSE, FALSE, sizeof(WalkedSegment));
     self->gaps = g_array_new(FALSE, FALSE, sizeof(Gap));
     self->fd = -1;
     self->index = found > 0 ? found - 1 : 0;
@@ -87,7 +90,7 @@ channel_walk_new(ChannelFolder *folder, LogPosition from)
     if (found > 0)
         skip_to(self, from);
     if (folder->has_checkpoint)
-        apply_checkpoint(self);
+        consumption_add_checkpoint(&self->consumption, &folder->checkpoint);
     return self;
 }
 
@@ -107,7 +110,6 @@ channel_walk_free(ChannelWalk *self)
 {
     leave_segment(self);
     consumption_clear(&self->consumption);
-    g_array_unref(self->segments);
     g_array_unref(self->gaps);
     g_free(self->expanded);
     g_free(self);
@@ -134,41 +136,18 @@ expect_seq(ChannelWalk *self, guint64 seq, guint64 offset)
     self->knows_seq = TRUE;
 }
 
-static WalkedSegment *
-walked_segment(const ChannelWalk *self)
-{
-    return &g_array_index(self->segments, WalkedSegment, self->segments->len - 1);
-}
-
 /* Returns the index of the first event that was not seen before. */
 static guint
 note_events(ChannelWalk *self, const Record *record)
 {
-    WalkedSegment *walked = walked_segment(self);
     const RecordHeader *header = &record->header;
     guint first;
 
     /* Numbers that are given again were not acknowledged the first time, or are the same events. */
     expect_seq(self, header->seq, record->offset);
     first = (guint) MIN(self->next_seq - header->seq, header->count);
-    if (walked->n_events == 0)
-        walked->first_seq = header->seq + first;
-    walked->n_events += header->count - first;
     self->next_seq += header->count - first;
     return first;
-}
-
-static void
-note_consumed(ChannelWalk *self, const Record *record)
-{
-    consumption_raise(&self->consumption, record->header.seq);
-    for (guint i = 0; i < record->header.count; i++) {
-        SeqRange range;
-
-        record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
-                          &range.bytes);
-        consumption_add(&self->consumption, range);
-    }
 }
 
 /* ---- segments ---- */
@@ -198,7 +177,6 @@ enter_segment(ChannelWalk *self)
 {
     while (self->index < channel_folder_n_segments(self->folder)) {
         const ChannelSegment *segment = channel_folder_segment(self->folder, self->index);
-        WalkedSegment walked = { .number = segment->number, .end = self->from };
 
         self->index++;
         self->fd = segment_dir_open_segment(&self->folder->dir, segment->number);
@@ -215,7 +193,6 @@ enter_segment(ChannelWalk *self)
         if (self->from == SEGMENT_HEAD_SIZE)
             expect_seq(self, segment->head.first_seq, SEGMENT_HEAD_SIZE);
         self->from = SEGMENT_HEAD_SIZE;
-        g_array_append_val(self->segments, walked);
         return TRUE;
     }
     return FALSE;
@@ -262,16 +239,14 @@ look_again(ChannelWalk *self, guint64 offset)
 
 /* After bytes that are no record. FALSE: the segment ends here. */
 static gboolean
-step_over(ChannelWalk *self, ReadResult result, Record *ret_record)
+step_over(ChannelWalk *self, Record *ret_record)
 {
     guint64 bad = segment_reader_offset(self->reader);
     guint64 end = bad < self->segment->end ? find_end_of_damage(self, bad) : 0;
 
     self->passed = 0;
-    if (end == 0) {
-        walked_segment(self)->is_torn = result == READ_TORN;
+    if (end == 0)
         return FALSE;
-    }
     look_again(self, bad);
     if (segment_reader_next(self->reader, ret_record, NULL) == READ_RECORD)
         return TRUE;
@@ -289,19 +264,18 @@ next_of_segment(ChannelWalk *self, Record *ret_record)
 
     if (result == READ_RECORD)
         return TRUE;
-    if (result == READ_ERROR) {
-        channel_folder_add_damage(self->folder, self->name, segment_reader_offset(self->reader),
-                                  "it cannot be read: %s", failure->message);
-        return FALSE;
-    }
-    return step_over(self, result, ret_record);
+    if (result != READ_ERROR)
+        return step_over(self, ret_record);
+    channel_folder_add_damage(self->folder, self->name, segment_reader_offset(self->reader),
+                              "it cannot be read: %s", failure->message);
+    result = segment_reader_resume(self->reader, ret_record);
+    self->passed = 0;
+    return result == READ_RECORD;
 }
 
 gboolean
 channel_walk_next(ChannelWalk *self, WalkedRecord *ret_record)
 {
-    WalkedSegment *walked;
-
     while (self->segment == NULL || !next_of_segment(self, &ret_record->record)) {
         if (self->segment != NULL)
             self->done_bytes += self->segment->size;
@@ -310,17 +284,12 @@ channel_walk_next(ChannelWalk *self, WalkedRecord *ret_record)
             return FALSE;
     }
     note_safe(self, &ret_record->record);
-    walked = walked_segment(self);
-    walked->n_records++;
-    walked->end = ret_record->record.end;
-    if (walked->first_time_us == 0)
-        walked->first_time_us = ret_record->record.header.time_us;
-    ret_record->number = self->segment->number;
     ret_record->first = 0;
     if (ret_record->record.header.type == RECORD_EVENTS)
         ret_record->first = note_events(self, &ret_record->record);
     else
-        note_consumed(self, &ret_record->record);
+        consumption_add_record(&self->consumption, &ret_record->record.header,
+                               ret_record->record.payload);
     return TRUE;
 }
 
@@ -396,12 +365,6 @@ guint64
 channel_walk_total_bytes(const ChannelWalk *self)
 {
     return self->total_bytes;
-}
-
-const GArray *
-channel_walk_segments(const ChannelWalk *self)
-{
-    return self->segments;
 }
 
 /* where: "before it". */

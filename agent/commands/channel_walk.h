@@ -11,21 +11,14 @@
 #include "agent/commands/channel_folder.h"
 
 typedef struct {
-    Record record;  /* events or consumed; valid until the next call */
-    guint first;    /* of its events, those before were seen already */
-    guint64 number; /* of the segment */
+    Record record; /* events or consumed; valid until the next call */
+    guint first;   /* of its events, those before were seen already */
 } WalkedRecord;
 
-/* What was read of one segment. */
-typedef struct {
-    guint64 number;
-    guint64 end; /* offset behind its last record */
-    guint64 n_records;
-    guint64 first_seq; /* of the events; n_events is 0 if there is none */
-    guint64 n_events;
-    gint64 first_time_us; /* wall clock, 0: none */
-    gboolean is_torn;     /* bytes behind the end were never acknowledged */
-} WalkedSegment;
+/* 0 if it tells what is consumed. */
+guint walked_record_n_events(const WalkedRecord *self);
+/* Whether any of its events is not consumed. */
+gboolean walked_record_is_queued(const WalkedRecord *self, const Consumption *consumption);
 
 typedef struct ChannelWalk ChannelWalk;
 
@@ -55,7 +48,5 @@ guint64 channel_walk_next_seq(const ChannelWalk *self);
 /* As far as the walk was; from the place where it began. */
 guint64 channel_walk_n_bytes(const ChannelWalk *self); /* read so far */
 guint64 channel_walk_total_bytes(const ChannelWalk *self);
-/* WalkedSegment, those that were read. */
-const GArray *channel_walk_segments(const ChannelWalk *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChannelWalk, channel_walk_free)

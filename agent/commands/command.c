@@ -1,10 +1,8 @@
 /* command.c - what all subcommands share: options, help, usage errors. */
 #include "agent/commands/command.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/problems.h"
 
@@ -22,37 +20,6 @@ command_usage_error(const Command *self, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "leat %s: %s\n", self->name, what);
     return EXIT_USAGE;
-}
-
-/* ---- a stop before its time ---- */
-
-static const Command *early_command;
-
-static void
-stop_early(int number G_GNUC_UNUSED)
-{
-    const char *line = early_command->early_stop;
-    gssize n_written G_GNUC_UNUSED = write(STDERR_FILENO, line, strlen(line));
-
-    _exit(early_command->early_stop_status);
-}
-
-void
-command_catch_early_stop(const Command *self)
-{
-    const struct sigaction action = { .sa_handler = stop_early };
-    sigset_t signals;
-
-    if (self->early_stop == NULL)
-        return;
-    early_command = self;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    /* Who started us may have left them blocked, in which case nothing would ever stop us. */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
 /* ---- help ---- */

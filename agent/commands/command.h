@@ -21,9 +21,6 @@ typedef struct {
 
 extern const Command run_command, check_command, describe_command, send_command, channel_command;
 
-/* For main, before anything else: see early_stop. */
-void command_catch_early_stop(const Command *self);
-
 /* Parses options into entries; FALSE with *ret_status set when the command is to end: --help was
  * printed (0), or one line of usage error (2). What is left in argv are the arguments. */
 gboolean command_parse(const Command *self, const GOptionEntry *entries, int *argc, char ***argv,

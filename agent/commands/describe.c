@@ -8,6 +8,7 @@
 #include "agent/builtin.h"
 #include "agent/commands/command.h"
 #include "base/suggestion.h"
+#include "base/text_wrap.h"
 
 #define NAME_COLUMNS 32
 #define TEXT_COLUMNS 80
@@ -18,21 +19,10 @@
 static void
 print_wrapped(guint indent, const char *text)
 {
-    g_auto(GStrv) words = g_strsplit(text, " ", -1);
-    guint column = 0;
+    g_autofree char *margin = g_strnfill(indent, ' ');
+    g_autofree char *lines = text_wrap(text, margin, TEXT_COLUMNS);
 
-    for (guint i = 0; words[i] != NULL; i++) {
-        guint length = (guint) g_utf8_strlen(words[i], -1);
-
-        if (column > 0 && column + 1 + length > TEXT_COLUMNS) {
-            putchar('\n');
-            column = 0;
-        }
-        column += column == 0 ? (guint) printf("%*s", (int) indent, "") : (guint) printf(" ");
-        printf("%s", words[i]);
-        column += length;
-    }
-    putchar('\n');
+    fputs(lines, stdout);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include "agent/agent_config.h"
 #include "agent/builtin.h"
 #include "base/json_writer.h"
+#include "base/text_wrap.h"
 
 #define TEXT_COLUMNS 96
 #define BUFFER "buffer"
@@ -34,20 +35,10 @@ static const char introduction[] =
 static void
 append_comment(GString *yaml, guint indent, const char *text)
 {
-    g_auto(GStrv) words = g_strsplit(text, " ", -1);
-    gsize column = 0;
+    g_autofree char *margin = g_strdup_printf("%*s# ", (int) indent, "");
+    g_autofree char *lines = text_wrap(text, margin, TEXT_COLUMNS);
 
-    for (guint i = 0; words[i] != NULL; i++) {
-        gsize length = strlen(words[i]);
-
-        if (column == 0 || column + 1 + length > TEXT_COLUMNS) {
-            g_string_append_printf(yaml, "%s%*s#", column > 0 ? "\n" : "", (int) indent, "");
-            column = indent + 1;
-        }
-        g_string_append_printf(yaml, " %s", words[i]);
-        column += 1 + length;
-    }
-    g_string_append_c(yaml, '\n');
+    g_string_append(yaml, lines);
 }
 
 static void

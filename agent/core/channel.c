@@ -2,6 +2,7 @@
 #include "agent/core/channel.h"
 
 #include "base/clock.h"
+#include "base/quantity.h"
 
 G_DEFINE_QUARK(leat_channel_error, channel_error)
 
@@ -70,6 +71,30 @@ channel_count_put(Channel *self, guint n_events, gint64 took_us)
     metric_observe_us(self->base.metrics, CHANNEL_PUT_TIME, (guint64) took_us, 1);
 }
 
+gboolean
+channel_can_ever_hold(const Channel *self, const Batch *batch, guint64 n_bytes, GError **error)
+{
+    g_autofree char *size = NULL;
+    g_autofree char *limit = NULL;
+
+    if (batch->n_events > self->capacity) {
+        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
+                    "a batch of %u events is larger than the whole channel '%s'; raise its "
+                    "capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
+                    batch->n_events, self->base.name, self->capacity);
+        return FALSE;
+    }
+    if (n_bytes <= self->byte_capacity)
+        return TRUE;
+    size = quantity_size_to_text_beside(n_bytes, self->byte_capacity);
+    limit = quantity_size_to_text_beside(self->byte_capacity, n_bytes);
+    g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
+                "a batch of %s is larger than the whole channel '%s'; raise its byte-capacity "
+                "(%s) or send smaller batches",
+                size, self->base.name, limit);
+    return FALSE;
+}
+
 PutResult
 channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error)
 {
@@ -82,6 +107,13 @@ channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error)
     if (result == PUT_DONE)
         channel_count_put(self, batch->n_events, 0); /* two looks at the clock would cost more */
     return result;
+}
+
+gint64
+channel_put_deadline_us(const Channel *self, const Ticket *ticket)
+{
+    return ticket->rest_until_us > 0 ? ticket->rest_until_us
+                                     : clock_deadline_us(self->put_timeout_us);
 }
 
 gboolean
@@ -180,6 +212,37 @@ void
 lease_clear(Lease *self)
 {
     g_array_unref(self->slices);
+}
+
+/* How many of count events from first on fit into max_bytes. */
+static guint
+count_within(const Batch *batch, guint first, guint count, gsize max_bytes)
+{
+    guint low = 0;
+    guint high = count;
+
+    if (batch_span(batch, first, count).length <= max_bytes)
+        return count;
+    while (high - low > 1) {
+        guint middle = low + (high - low) / 2;
+
+        if (batch_span(batch, first, middle).length <= max_bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+guint
+lease_count_for(const Lease *self, const TakeLimits *limits, const Batch *batch, guint first,
+                guint count)
+{
+    guint left = MAX(limits->max_events, 1) - self->n_events;
+    gsize bytes_left = limits->max_bytes > self->n_bytes ? limits->max_bytes - self->n_bytes : 0;
+    guint fitting = count_within(batch, first, MIN(left, count), bytes_left);
+
+    return self->n_events == 0 ? MAX(fitting, 1) : fitting;
 }
 
 void

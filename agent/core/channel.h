@@ -52,6 +52,8 @@ struct Ticket {
 /* All of the batch or nothing. PUT_FAILED sets error and the ticket is free at once; the channel
  * takes a reference of its own to the batch. */
 PutResult channel_put(Channel *self, Batch *batch, Ticket *ticket, GError **error);
+/* After PUT_PENDING: when to cancel, unless done has come. */
+gint64 channel_put_deadline_us(const Channel *self, const Ticket *ticket);
 /* FALSE when completion is already under way: then done comes, or has come. Tickets behind the
  * cancelled one may complete from inside this call. */
 gboolean channel_put_cancel(Channel *self, Ticket *ticket);
@@ -133,6 +135,10 @@ channel_type(const Channel *self)
     return (const ChannelType *) self->base.type;
 }
 
+/* FALSE with CHANNEL_ERROR_TOO_LARGE: the batch, which is charged n_bytes at the least, would not
+ * fit into the channel when it is empty. */
+gboolean channel_can_ever_hold(const Channel *self, const Batch *batch, guint64 n_bytes,
+                               GError **error);
 /* Ends a put that was PUT_PENDING: counts it, drops the ticket's batch, calls done. No lock held.
  */
 void channel_complete_put(Channel *self, Ticket *ticket, GError *error /* (transfer full) */);
@@ -141,6 +147,10 @@ void channel_show_capacity(Channel *self);
 
 void lease_init(Lease *self, Channel *channel);
 void lease_clear(Lease *self);
+/* How many of count events from first on the lease still takes, 0 if it is full. One goes into an
+ * empty lease even if it is larger than the limit. */
+guint lease_count_for(const Lease *self, const TakeLimits *limits, const Batch *batch, guint first,
+                      guint count);
 /* seq is the sequence number of its first event. */
 void lease_add_slice(Lease *self, Batch *batch, guint first, guint count, guint64 seq);
 /* Takes the first n_events out of slices, n_events and n_bytes; the implementation moves first on.

@@ -77,9 +77,7 @@ processor_put_into_one(Put *put, Channel *channel, Batch *batch, GError **error)
     put->ticket = (Ticket){ .done = put_ticket_done };
     result = channel_put(channel, batch, &put->ticket, error);
     if (result == PUT_PENDING)
-        put->deadline_us = put->ticket.rest_until_us > 0
-                               ? put->ticket.rest_until_us
-                               : clock_deadline_us(channel->put_timeout_us);
+        put->deadline_us = channel_put_deadline_us(channel, &put->ticket);
     return result;
 }
 

@@ -3,17 +3,12 @@
 #include "agent/core/component_report.h"
 
 #include "agent/core/component.h"
-#include "base/clock.h"
 #include "base/log.h"
-
-typedef struct {
-    gint64 next_line_us; /* monotonic: no line before */
-    guint64 left_out;
-} ReportRate;
+#include "base/log_rate.h"
 
 struct ComponentReports {
     GMutex lock;                         /* guards rates */
-    GHashTable *rates[N_REPORT_REASONS]; /* topic → ReportRate; NULL before the first report */
+    GHashTable *rates[N_REPORT_REASONS]; /* topic → LogRate; NULL before the first report */
 };
 
 typedef struct {
@@ -76,17 +71,17 @@ component_reports_free(ComponentReports *self)
 }
 
 /* With the lock held. */
-static ReportRate *
+static LogRate *
 reports_rate(ComponentReports *self, ReportReason reason, const char *topic)
 {
     GHashTable **rates = &self->rates[reason];
-    ReportRate *rate;
+    LogRate *rate;
 
     if (*rates == NULL)
         *rates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     rate = g_hash_table_lookup(*rates, topic);
     if (rate == NULL) {
-        rate = g_new0(ReportRate, 1);
+        rate = g_new0(LogRate, 1);
         g_hash_table_insert(*rates, g_strdup(topic), rate);
     }
     return rate;
@@ -97,17 +92,8 @@ static gboolean
 reports_admit(ComponentReports *self, ReportReason reason, const char *topic, guint64 *ret_left_out)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    ReportRate *rate = reports_rate(self, reason, topic);
-    gint64 now_us = clock_now_us();
 
-    if (now_us < rate->next_line_us) {
-        rate->left_out++;
-        return FALSE;
-    }
-    rate->next_line_us = now_us + G_USEC_PER_SEC;
-    *ret_left_out = rate->left_out;
-    rate->left_out = 0;
-    return TRUE;
+    return log_rate_admit(reports_rate(self, reason, topic), G_USEC_PER_SEC, ret_left_out);
 }
 
 void

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/core/event_edit.h"
-#include "base/clock.h"
 
 #define ERROR_HEADER "leat.error"
 #define SINK_HEADER "leat.sink"
@@ -113,14 +112,13 @@ static gboolean
 dead_letter_put_batch(DeadLetter *self, Batch *batch, GError **error)
 {
     DeadLetterPut put = { .ticket = { .done = dead_letter_done }, .owner = self };
-    gint64 deadline_us = clock_deadline_us(self->channel->put_timeout_us);
     PutResult result;
 
     self->is_done = FALSE; /* nobody else looks before the put */
     result = channel_put(self->channel, batch, &put.ticket, error);
     if (result != PUT_PENDING)
         return result == PUT_DONE;
-    if (!dead_letter_wait(self, deadline_us)) {
+    if (!dead_letter_wait(self, channel_put_deadline_us(self->channel, &put.ticket))) {
         if (channel_put_cancel(self->channel, &put.ticket)) {
             g_set_error_literal(error, CHANNEL_ERROR, CHANNEL_ERROR_TIMEOUT,
                                 "no room within its put-timeout");

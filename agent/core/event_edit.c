@@ -183,12 +183,6 @@ event_edit_find_header(const EventEdit *self, ByteSpan key, ByteSpan *ret_value)
     return TRUE;
 }
 
-guint
-event_edit_n_headers(const EventEdit *self)
-{
-    return self->has_headers ? self->n_headers : self->view.n_headers;
-}
-
 const EventHeader *
 event_edit_headers(EventEdit *self, guint *ret_n_headers)
 {

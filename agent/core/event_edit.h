@@ -35,7 +35,6 @@ gboolean event_edit_is_refused(const EventEdit *self); /* with its batch, whatev
 /* Spans stay valid until the next event_edit_open; the body's until there is another one. */
 ByteSpan event_edit_body(const EventEdit *self);
 gboolean event_edit_find_header(const EventEdit *self, ByteSpan key, ByteSpan *ret_value);
-guint event_edit_n_headers(const EventEdit *self);
 
 /* Keys and values are copied. */
 void event_edit_set_header(EventEdit *self, ByteSpan key, ByteSpan value); /* adds or replaces */

@@ -118,9 +118,8 @@ rewrite_add(Rewrite *self, guint index, EventEdit *edit, GError **error)
     guint n_headers;
 
     if (self->builder == NULL)
-        self->builder = batch_builder_new(batch_span(self->batch, 0, self->batch->n_events).length +
-                                              (gsize) 64 * self->batch->n_events,
-                                          self->batch->n_events);
+        self->builder = batch_builder_new(
+            batch_n_bytes(self->batch) + (gsize) 64 * self->batch->n_events, self->batch->n_events);
     if (!rewrite_copy_until(self, index, error))
         return FALSE;
     self->n_copied++;

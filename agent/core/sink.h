@@ -15,7 +15,6 @@ typedef enum {
     SINK_ERROR_REFUSED,
     SINK_ERROR_IO,
     SINK_ERROR_INTERRUPTED,
-    SINK_ERROR_TOO_LARGE,
 } SinkError;
 
 typedef struct Sink Sink;

@@ -330,10 +330,7 @@ wait_for_change(SinkGroup *self, guint rank, gint64 deadline_us)
     gint64 due_us = choice_due_us(self->choice, rank);
     gint64 until_us = due_us > clock_now_us() ? MIN(deadline_us, due_us) : deadline_us;
 
-    if (until_us == CLOCK_NEVER)
-        g_cond_wait(&self->changed, &self->lock);
-    else
-        g_cond_wait_until(&self->changed, &self->lock, until_us);
+    clock_cond_wait_until(&self->changed, &self->lock, until_us);
 }
 
 /* ---- turns ---- */

@@ -27,7 +27,7 @@ waiting_put_wait(WaitingPut *self, gint64 deadline_us)
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&source->put_lock);
 
     while (!source->put_is_ready && !g_atomic_int_get(&source->stopping))
-        if (!g_cond_wait_until(&source->put_woken, &source->put_lock, deadline_us))
+        if (!clock_cond_wait_until(&source->put_woken, &source->put_lock, deadline_us))
             break;
     return source->put_is_ready;
 }

@@ -62,12 +62,8 @@ take_waiters_sleep(TakeWaiters *self, GMutex *lock, TakeWaiter *waiter, gint64 u
 
     g_queue_push_tail_link(&self->waiting, &waiter->link);
     waiter->queued = TRUE;
-    while (waiter->queued && in_time) {
-        if (until_us == CLOCK_NEVER)
-            g_cond_wait(&waiter->cond, lock);
-        else
-            in_time = g_cond_wait_until(&waiter->cond, lock, until_us);
-    }
+    while (waiter->queued && in_time)
+        in_time = clock_cond_wait_until(&waiter->cond, lock, until_us);
     if (waiter->queued)
         g_queue_unlink(&self->waiting, &waiter->link);
 }
@@ -78,9 +74,7 @@ take_waiters_after_last_us(const TakeWaiters *self, gint64 delay_us)
 {
     if (self->last_take_us == G_MININT64 || delay_us <= 0)
         return G_MININT64;
-    if (delay_us > CLOCK_NEVER - self->last_take_us)
-        return CLOCK_NEVER;
-    return self->last_take_us + delay_us;
+    return clock_after_us(self->last_take_us, delay_us);
 }
 
 /* What the waiter is to be woken for; TRUE while it lingers: then at least until *ret_wake_us. */

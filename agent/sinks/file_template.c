@@ -226,12 +226,6 @@ file_template_has_time(const FileTemplate *self)
     return self->has_time;
 }
 
-gboolean
-file_template_is_empty(const FileTemplate *self)
-{
-    return self->pieces->len == 0;
-}
-
 /* ---- filling in ---- */
 
 /* Cuts to limit bytes, not inside a character. */

@@ -23,7 +23,6 @@ void file_template_free(FileTemplate *self);
 const char *file_template_base(const FileTemplate *self);
 gboolean file_template_is_fixed(const FileTemplate *self); /* the same for every event */
 gboolean file_template_has_time(const FileTemplate *self);
-gboolean file_template_is_empty(const FileTemplate *self); /* nothing behind the base */
 
 /* Appends what stands behind the base: "web/2024-01-31". event may be NULL if it is fixed. */
 void file_template_append(const FileTemplate *self, const EventView *event, const FileTime *time,

@@ -24,34 +24,17 @@ typedef struct {
     gint64 reset_connection_interval_us;
 
     RpcClient *rpc;        /* while open */
-    GPtrArray *host_names; /* as the client tells of them */
+    GPtrArray *host_names; /* as the client tells of them, each once */
 
     /* The sink's thread's. */
     GPtrArray *streams; /* RpcStream *, one for each connection */
     guint next_stream;
     GQueue under_way;     /* RpcStream * of each delivery, the oldest first; NULL: given up */
     AnsweredBy answers;   /* since the last collect */
-    gboolean *is_failing; /* by host */
+    gboolean *is_failing; /* by host name */
 } ThriftSink;
 
 /* ---- rows ---- */
-
-static const char *const client_names[] = {
-    [RPC_SINGLE] = "single",
-    [RPC_FAILOVER] = "failover",
-    [RPC_LOAD_BALANCE] = "load-balance",
-    NULL,
-};
-static const char *const protocol_names[] = {
-    [WIRE_COMPACT] = "compact",
-    [WIRE_BINARY] = "binary",
-    NULL,
-};
-static const char *const host_selector_names[] = {
-    [RPC_ROUND_ROBIN] = "round-robin",
-    [RPC_RANDOM] = "random",
-    NULL,
-};
 
 static const OptionSpec thrift_sink_options[] = {
     { .name = "hosts",
@@ -61,7 +44,7 @@ static const OptionSpec thrift_sink_options[] = {
       .help = "Addresses of Thrift sources that the events go to." },
     { .name = "client",
       OPTION_AT(CHOICE, ThriftSink, client),
-      .choices = client_names,
+      .choices = rpc_client_kind_names,
       .fallback_text = "single with one host, failover with several",
       .example = "failover",
       .help = "Failover stays with a host until it fails and then goes on to the next one; "
@@ -69,7 +52,7 @@ static const OptionSpec thrift_sink_options[] = {
     { .name = "protocol",
       OPTION_AT(CHOICE, ThriftSink, protocol),
       .fallback = "compact",
-      .choices = protocol_names,
+      .choices = rpc_protocol_names,
       .help = "Thrift protocol that the hosts speak." },
     { .name = "connections",
       OPTION_AT(COUNT, ThriftSink, connections),
@@ -92,7 +75,7 @@ static const OptionSpec thrift_sink_options[] = {
     { .name = "host-selector",
       OPTION_AT(CHOICE, ThriftSink, host_selector),
       .fallback = "round-robin",
-      .choices = host_selector_names,
+      .choices = rpc_host_selector_names,
       .help = "Which host the next batch goes to under load-balance." },
     { .name = "host-backoff",
       OPTION_AT(BOOL, ThriftSink, host_backoff),
@@ -397,10 +380,13 @@ name_hosts(ThriftSink *self)
     const char *labels[LABELLED_HOSTS_MAX + 2] = { NULL };
 
     for (guint i = 0; i < self->hosts->len; i++) {
-        char *name = endpoint_to_text(g_ptr_array_index(self->hosts, i));
+        g_autofree char *name = endpoint_to_text(g_ptr_array_index(self->hosts, i));
+        guint host = self->host_names->len;
 
-        g_ptr_array_add(self->host_names, name);
-        labels[MIN(i, LABELLED_HOSTS_MAX)] = i < LABELLED_HOSTS_MAX ? name : "others";
+        if (g_ptr_array_find_with_equal_func(self->host_names, name, g_str_equal, NULL))
+            continue; /* named twice for two shares of the load */
+        labels[MIN(host, LABELLED_HOSTS_MAX)] = host < LABELLED_HOSTS_MAX ? name : "others";
+        g_ptr_array_add(self->host_names, g_steal_pointer(&name));
     }
     component_set_metric_values(&self->base.base, THRIFT_SINK_HOST_FAILURES, labels);
 }

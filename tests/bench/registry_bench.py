@@ -43,7 +43,7 @@ def answers(sock, n):
 
 
 class Server:
-    """A registry under load; the log goes to nowhere, as it would to a journal that keeps up."""
+    """A registry under load; the log goes to a file."""
 
     def __init__(self, command):
         self.tcp, self.http = free_port(), free_port()

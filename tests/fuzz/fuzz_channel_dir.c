@@ -6,6 +6,8 @@
  * somebody else, otherwise the number of a segment; bit 4: the content is the file as it is, else a
  * segment's 96 bytes of head, which become both copies, and its records; bit 5: checksums are put
  * right, since no fuzzer would guess them. */
+#include "config.h"
+
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -195,8 +197,17 @@ drain(Channel *channel, guint64 max_events, gint64 deadline_us)
         lease_commit(lease, lease->n_events);
         lease_rollback(lease);
     }
-    g_assert_cmpuint(channel_n_events(channel), ==, 0);
     return n_events;
+}
+
+/* Nothing is left behind but what is compressed, and all behind it, where it cannot be read. */
+static gboolean
+is_drained(Channel *channel)
+{
+#ifdef HAVE_ZSTD
+    g_assert_cmpuint(channel_n_events(channel), ==, 0);
+#endif
+    return channel_n_events(channel) == 0;
 }
 
 static void
@@ -231,13 +242,19 @@ check_channel(const char *path)
     if (channel == NULL)
         return;
     drain(channel, G_MAXUINT64, clock_now_us());
+    if (!is_drained(channel)) {
+        test_part_free(&channel->base);
+        return;
+    }
     g_assert_cmpint(channel_put(channel, batch, &ticket, &error), !=, PUT_FAILED);
     g_assert_cmpuint(drain(channel, 3, clock_deadline_us(10 * G_USEC_PER_SEC)), ==, 3);
+    g_assert_cmpuint(channel_n_events(channel), ==, 0);
     test_part_free(&channel->base);
 
     channel = open_channel(path, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(drain(channel, G_MAXUINT64, clock_now_us()), ==, 0);
+    g_assert_cmpuint(channel_n_events(channel), ==, 0);
     test_part_free(&channel->base);
 }
 

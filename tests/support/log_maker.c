@@ -1,7 +1,6 @@
 /* log_maker.c - the directory of a file channel, written byte by byte, and damaged at will. */
 #include "tests/support/log_maker.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -10,20 +9,18 @@
 #include "agent/channels/file_channel/compression.h"
 #include "agent/channels/file_channel/segment_dir.h"
 #include "tests/support/events.h"
+#include "tests/support/folder.h"
 
 /* Any time will do, as long as it is one. */
 #define SOME_TIME_US G_GINT64_CONSTANT(1700000000000000)
 #define SOME_SALT 0x1ea70000u
 
-/* In memory if there is such a file system: to sync is then no wait. */
 LogMaker *
 log_maker_new(void)
 {
     LogMaker *self = g_new0(LogMaker, 1);
-    const char *where = g_access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir();
 
-    self->path = g_build_filename(where, "leat-log-XXXXXX", NULL);
-    g_assert_nonnull(g_mkdtemp(self->path));
+    self->path = folder_make();
     self->channel = 0xc4a11e1;
     self->records = g_array_new(FALSE, FALSE, sizeof(LogPosition));
     self->bytes = g_byte_array_new();
@@ -33,15 +30,7 @@ log_maker_new(void)
 void
 log_maker_free(LogMaker *self)
 {
-    g_autoptr(GDir) folder = g_dir_open(self->path, 0, NULL);
-    const char *name;
-
-    while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
-        g_autofree char *file = log_maker_file(self, name);
-
-        g_unlink(file);
-    }
-    g_rmdir(self->path);
+    folder_remove(self->path);
     g_free(self->path);
     g_array_unref(self->records);
     g_byte_array_unref(self->bytes);
@@ -185,7 +174,7 @@ log_maker_consume(LogMaker *self, guint64 first, guint64 end)
     if (first == self->consumed)
         self->consumed = end;
     header.seq = self->consumed;
-    record_range_write(first, end, 10 * (end - first), range);
+    record_range_write((SeqRange){ first, end, 10 * (end - first) }, range);
     add_record(self, header, byte_span(range, sizeof(range)));
     self->synced = self->bytes->len;
 }

@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "tests/support/test_part.h"
 
-char *
+/* Lines of rising numbers as ranges: "7-39 45". (transfer full) */
+static char *
 number_lines_to_ranges(const char *lines)
 {
     g_auto(GStrv) numbers = g_strsplit(lines, "\n", -1);

@@ -20,9 +20,6 @@ guint64 log_survivors_left(const char *path, guint64 *ret_lost);
 /* Why a file channel does not open with this directory. (transfer full) */
 char *log_survivors_refusal(const char *path);
 
-/* Lines of rising numbers as ranges. (transfer full) */
-char *number_lines_to_ranges(const char *lines);
-
 /* What the commands find. */
 #define assert_readers_find(log, expected_events, expected_damage)    \
     G_STMT_START                                                      \

@@ -41,6 +41,7 @@ unit_tests = \
 	%D%/test_line_reader \
 	%D%/test_log \
 	%D%/test_log_damage_checkpoint \
+	%D%/test_log_damage_pages \
 	%D%/test_log_damage_records \
 	%D%/test_log_damage_segments \
 	%D%/test_loop \
@@ -125,6 +126,8 @@ event_maker = \
 log_damage = \
 	tests/support/events.c \
 	tests/support/events.h \
+	tests/support/folder.c \
+	tests/support/folder.h \
 	tests/support/log_maker.c \
 	tests/support/log_maker.h \
 	tests/support/log_survivors.c \
@@ -293,6 +296,8 @@ tests_unit_test_file_channel_record_SOURCES = %D%/test_file_channel_record.c
 tests_unit_test_file_channel_record_LDADD = libagent.a $(BASE_LIBS)
 tests_unit_test_log_damage_checkpoint_SOURCES = $(log_damage) %D%/test_log_damage_checkpoint.c
 tests_unit_test_log_damage_checkpoint_LDADD = $(AGENT_LIBS)
+tests_unit_test_log_damage_pages_SOURCES = $(log_damage) %D%/test_log_damage_pages.c
+tests_unit_test_log_damage_pages_LDADD = $(AGENT_LIBS)
 tests_unit_test_log_damage_records_SOURCES = $(log_damage) %D%/test_log_damage_records.c
 tests_unit_test_log_damage_records_LDADD = $(AGENT_LIBS)
 tests_unit_test_log_damage_segments_SOURCES = $(log_damage) %D%/test_log_damage_segments.c

@@ -29,13 +29,19 @@ header_of(const Batch *batch, const char *key)
 }
 
 static gboolean
-put_letter(DeadLetter *letters, const char *why, GError **error)
+put_letter_of(DeadLetter *letters, const char *body, const char *why, GError **error)
 {
     EventHeader header = { byte_span_of_text("leat.error"), byte_span_of_text("an older one") };
-    g_autoptr(Batch) batch = batch_new_single(&header, 1, byte_span_of_text("body"));
+    g_autoptr(Batch) batch = batch_new_single(&header, 1, byte_span_of_text(body));
     BatchSlice event = { .batch = batch, .count = 1 };
 
     return dead_letter_put(letters, &event, why, error);
+}
+
+static gboolean
+put_letter(DeadLetter *letters, const char *why, GError **error)
+{
+    return put_letter_of(letters, "body", why, error);
 }
 
 static void
@@ -82,6 +88,21 @@ test_a_full_channel_is_waited_for_as_long_as_its_put_timeout(void)
     g_assert_false(put_letter(letters, "too sour", &error));
 
     g_assert_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TIMEOUT);
+    g_assert_cmpuint(channel_n_events(channel), ==, 1);
+    bench_channel_free(channel);
+}
+
+static void
+test_a_letter_that_rests_in_its_channel_is_not_waited_for_as_long_as_its_put_timeout(void)
+{
+    Channel *channel = bench_channel_new("dead", "{ put-timeout: 30s }");
+    g_autoptr(DeadLetter) letters = dead_letter_new(channel, "out");
+    g_autofree char *large = g_strnfill(9 * 1024 * 1024, 'x');
+    gint64 start_us = clock_now_us();
+
+    g_assert_true(put_letter_of(letters, large, "too large", NULL));
+
+    g_assert_cmpint(clock_now_us() - start_us, <, 15 * G_USEC_PER_SEC);
     g_assert_cmpuint(channel_n_events(channel), ==, 1);
     bench_channel_free(channel);
 }
@@ -246,6 +267,8 @@ main(int argc, char **argv)
     ADD("a-channel-that-refuses-is-named", test_a_channel_that_refuses_is_named);
     ADD("a-full-channel-is-waited-for",
         test_a_full_channel_is_waited_for_as_long_as_its_put_timeout);
+    ADD("a-letter-that-rests",
+        test_a_letter_that_rests_in_its_channel_is_not_waited_for_as_long_as_its_put_timeout);
     ADD("an-interrupt-ends-the-wait", test_an_interrupt_ends_the_wait);
     ADD("a-rejected-event-becomes-a-letter",
         test_a_rejected_event_becomes_a_letter_and_the_others_arrive);

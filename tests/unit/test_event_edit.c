@@ -45,6 +45,15 @@ set_body(Fixture *self, ByteSpan body)
     event_edit_end_body(self->edit);
 }
 
+static guint
+n_headers_of(Fixture *self)
+{
+    guint n_headers;
+
+    event_edit_headers(self->edit, &n_headers);
+    return n_headers;
+}
+
 /* The event as it would be written anew. */
 static char *
 written(Fixture *self)
@@ -78,7 +87,7 @@ test_an_event_that_is_only_read_is_not_changed(void)
     g_assert_true(event_edit_find_header(f.edit, byte_span_of_text("b"), &value));
     g_assert_true(byte_span_equal(value, byte_span_of_text("2")));
     g_assert_false(event_edit_find_header(f.edit, byte_span_of_text("c"), &value));
-    g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2);
+    g_assert_cmpuint(n_headers_of(&f), ==, 2);
     g_assert_false(event_edit_is_changed(f.edit));
     fixture_close(&f);
 }
@@ -106,7 +115,7 @@ test_removing_a_header_keeps_the_order_of_the_others(void)
     event_edit_remove_header(f.edit, byte_span_of_text("b"));
 
     assert_written(&f, "a=1,c=3:body");
-    g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2);
+    g_assert_cmpuint(n_headers_of(&f), ==, 2);
     fixture_close(&f);
 }
 
@@ -223,7 +232,7 @@ test_headers_beyond_the_bound_make_the_event_fail(void)
     set(&f, "c", half);
 
     g_assert_cmpint(event_edit_outcome(f.edit), ==, EVENT_EDIT_TOO_LARGE);
-    g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2);
+    g_assert_cmpuint(n_headers_of(&f), ==, 2);
     fixture_close(&f);
 }
 
@@ -263,7 +272,7 @@ test_values_of_any_size_stay_valid_until_the_next_event(void)
 
     g_assert_true(byte_span_equal(first, byte_span_of_text("1")));
     g_assert_true(byte_span_equal(last, byte_span_of_text(large)));
-    g_assert_cmpuint(event_edit_n_headers(f.edit), ==, 2002);
+    g_assert_cmpuint(n_headers_of(&f), ==, 2002);
     fixture_close(&f);
 }
 

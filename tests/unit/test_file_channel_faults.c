@@ -1,5 +1,6 @@
 /* test_file_channel_faults.c - a disk that fails, is full, or cannot be read, and works again. */
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -270,7 +271,7 @@ test_a_stop_counts_what_vanished_unread(void)
 static void
 test_a_segment_that_was_removed_while_it_is_written_acknowledges_nothing(void)
 {
-    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(ChannelWorld) world = world_new(OPTIONS);
     g_autofree char *first = g_build_filename(world->directory, "0000000000000001.segment", NULL);
 
     g_assert_true(channel_world_put(world, 2));
@@ -297,6 +298,42 @@ test_a_segment_that_cannot_be_opened_for_now_is_not_lost(void)
     crash_disk_fail_opens(0);
     assert_world_drains(world, "0 1 2");
     world_end(world);
+}
+
+static gint opens_before_failure; /* atomic */
+
+static int
+open_until_failure(int folder, const char *name, int flags, mode_t mode)
+{
+    if ((flags & O_ACCMODE) != O_RDONLY || g_atomic_int_add(&opens_before_failure, -1) != 0)
+        return file_ops_system.open(folder, name, flags, mode);
+    errno = EMFILE;
+    return -1;
+}
+
+/* The start is refused, or goes on without what it needs not. */
+static void
+test_whatever_open_fails_at_a_start_loses_nothing(void)
+{
+    FileOps ops = file_ops_system;
+    g_autoptr(ChannelWorld) world = channel_world_new(1, &ops, OPTIONS);
+    guint n_refused = 0;
+
+    ops.open = open_until_failure;
+    for (gint n_opens = -1; n_opens < 20; n_opens++) {
+        g_atomic_int_set(&opens_before_failure, n_opens);
+        if (!channel_world_open(world, NULL))
+            n_refused++;
+        else if (n_opens == -1)
+            g_assert_true(channel_world_put(world, 3));
+        channel_world_close(world);
+    }
+    g_atomic_int_set(&opens_before_failure, -1);
+    channel_world_open(world, NULL);
+
+    g_assert_cmpuint(n_refused, >, 1);
+    assert_world_drains(world, "0 1 2");
+    g_assert_cmpuint(part_metric(world, FILE_CHANNEL_LOST), ==, 0);
 }
 
 static void
@@ -330,6 +367,22 @@ test_a_put_larger_than_a_segment_gets_one_of_its_own(void)
     channel_world_close(world);
 
     channel_world_check(world, world->directory, "after a large put");
+    world_end(world);
+}
+
+/* Consumers linger until there are bytes enough. */
+static void
+test_a_channel_that_is_drained_after_a_start_has_no_bytes(void)
+{
+    ChannelWorld *world = world_new(OPTIONS);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(channel_world_put(world, 3));
+    channel_world_close(world);
+    channel_world_open(world, &error);
+    assert_world_drains(world, "0 1 2");
+
+    g_assert_cmpuint(((FileChannel *) world->channel)->stock.n_bytes, ==, 0);
     world_end(world);
 }
 
@@ -382,9 +435,13 @@ main(int argc, char **argv)
                     test_a_segment_that_was_removed_while_it_is_written_acknowledges_nothing);
     g_test_add_func("/file-channel/faults/open-again",
                     test_a_segment_that_cannot_be_opened_for_now_is_not_lost);
+    g_test_add_func("/file-channel/faults/open-at-start",
+                    test_whatever_open_fails_at_a_start_loses_nothing);
     g_test_add_func("/file-channel/faults/locked", test_a_directory_has_one_channel);
     g_test_add_func("/file-channel/faults/large",
                     test_a_put_larger_than_a_segment_gets_one_of_its_own);
+    g_test_add_func("/file-channel/faults/drained",
+                    test_a_channel_that_is_drained_after_a_start_has_no_bytes);
     g_test_add_func("/file-channel/faults/kept-lease",
                     test_a_lease_that_is_kept_does_not_fill_the_disk);
     return g_test_run();

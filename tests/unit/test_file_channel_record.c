@@ -182,6 +182,14 @@ test_only_segments_are_called_segments(void)
     g_assert_false(segment_name_parse("0000000000000000.segment", &number));
 }
 
+static gboolean
+set_has(const SeqSet *set, guint64 seq)
+{
+    guint index = seq_set_find(set, seq);
+
+    return index < seq_set_n_ranges(set) && seq_set_range(set, index)->first <= seq;
+}
+
 /* Against a plain array of flags. */
 static void
 test_set_of_numbers_is_what_was_added(void)
@@ -195,24 +203,20 @@ test_set_of_numbers_is_what_was_added(void)
         guint first = (guint) g_rand_int_range(rand, 0, 199);
         guint end = first + (guint) g_rand_int_range(rand, 1, 8);
         guint64 n_flags = 0;
-        guint64 before = set.n_events;
-        guint64 added;
 
         if (round % 50 == 49) {
             seq_set_remove_below(&set, first);
             memset(flags, 0, first * sizeof(gboolean));
-            before = set.n_events;
         }
-        seq_set_add(&set, (SeqRange){ first, end, 10 * (end - first) }, &added);
+        seq_set_add(&set, (SeqRange){ first, end, 10 * (end - first) });
         for (guint i = first; i < end; i++)
             flags[i] = TRUE;
 
         for (guint i = 0; i < 208; i++) {
-            g_assert_cmpint(seq_set_has_all(&set, i, i + 1), ==, flags[i]);
+            g_assert_cmpint(set_has(&set, i), ==, flags[i]);
             n_flags += flags[i];
         }
         g_assert_cmpuint(set.n_events, ==, n_flags);
-        g_assert_cmpuint(set.n_events - before, ==, added);
         g_assert_cmpuint(set.n_bytes, ==, 10 * n_flags);
         for (guint i = 1; i < seq_set_n_ranges(&set); i++)
             g_assert_cmpuint(seq_set_range(&set, i - 1)->end, <, seq_set_range(&set, i)->first);

@@ -37,7 +37,7 @@ assert_start_notes(const LogMaker *log, const char *note)
 
     segment_list_init(&segments);
     g_assert_true(segment_dir_open(&dir, &file_ops_system, log->path, TRUE, NULL));
-    g_assert_true(recovery_run(&dir, TRUE, &segments, &found, NULL));
+    g_assert_true(recovery_run(&dir, &segments, &found, NULL));
     g_assert_cmpuint(found.notes->len, ==, 1);
     g_assert_cmpstr(g_ptr_array_index(found.notes, 0), ==, note);
     recovered_log_clear(&found);

@@ -325,6 +325,19 @@ test_what_is_under_way_may_be_given_up_and_the_sink_goes_on(void)
     g_assert_cmpint(deliver(tier, &by), ==, DELIVERED);
 }
 
+static void
+test_a_host_that_is_named_twice_has_one_counter(void)
+{
+    Component *sink = test_part_open(
+        builtin_find(COMPONENT_SINK, "thrift"), COMPONENT_SINK, "out",
+        "{ channel: buffer, client: load-balance, hosts: [\"a:1\", \"b:1\", \"a:1\"] }");
+    const MetricSpec *failures = &metric_set_specs(sink->part_metrics)[HOST_FAILURES];
+    g_autofree char *peers = g_strjoinv(" ", (GStrv) failures->values);
+
+    g_assert_cmpstr(peers, ==, "a:1 b:1");
+    test_part_free(sink);
+}
+
 #define ADD(name, function) g_test_add_func("/thrift-sink/" name, function)
 
 int
@@ -342,6 +355,7 @@ main(int argc, char **argv)
     ADD("a-host-is-asked-aside",
         test_a_host_that_is_asked_aside_is_counted_and_blamed_for_no_delivery);
     ADD("who-refused", test_who_refused_and_who_was_not_there_are_told_apart);
+    ADD("a-host-that-is-named-twice", test_a_host_that_is_named_twice_has_one_counter);
     ADD("several-connections", test_several_connections_each_carry_several_batches);
     ADD("an-interrupt", test_an_interrupt_ends_the_wait_for_an_answer);
     ADD("given-up", test_what_is_under_way_may_be_given_up_and_the_sink_goes_on);

@@ -50,12 +50,9 @@ to_bytes(const Checkpoint *self)
     put_u64(out + 64, self->next_seq);
     put_u64(out + 72, self->n_bytes);
     put_u64(out + 80, n_ranges);
-    for (guint i = 0; i < n_ranges; i++) {
-        const SeqRange *range = seq_set_range(&self->above, i);
-
-        record_range_write(range->first, range->end, range->bytes,
+    for (guint i = 0; i < n_ranges; i++)
+        record_range_write(*seq_set_range(&self->above, i),
                            out + HEAD_SIZE + i * RECORD_RANGE_SIZE);
-    }
     put_u32(out + 12, crc32c(0, out, bytes->len));
     return bytes;
 }
@@ -94,12 +91,11 @@ from_bytes(guint8 *data, gsize length, Checkpoint *self)
     self->next_seq = get_u64(data + 64);
     self->n_bytes = get_u64(data + 72);
     for (gsize at = HEAD_SIZE; at < length; at += RECORD_RANGE_SIZE) {
-        SeqRange range;
+        SeqRange range = record_range_read(data + at);
 
-        record_range_read(data + at, &range.first, &range.end, &range.bytes);
         if (range.first >= range.end || range.first < self->consumed || range.end > SEQ_MAX)
             return "its ranges make no sense";
-        seq_set_add(&self->above, range, NULL);
+        seq_set_add(&self->above, range);
     }
     /* Events that were consumed before they were written may be ahead of the log. */
     return self->consumed > SEQ_MAX || self->next_seq > SEQ_MAX ? "its numbers make no sense"

@@ -41,7 +41,7 @@ consumption_add(Consumption *self, SeqRange range)
                                  (range.end - range.first));
         range.first = self->low;
     }
-    seq_set_add(&self->above, range, NULL);
+    seq_set_add(&self->above, range);
     added = self->above.n_bytes - before;
     if (seq_set_range(&self->above, 0)->first == self->low)
         consumption_raise(self, seq_set_range(&self->above, 0)->end);
@@ -49,9 +49,28 @@ consumption_add(Consumption *self, SeqRange range)
 }
 
 guint64
+consumption_add_record(Consumption *self, const RecordHeader *header, ByteSpan payload)
+{
+    guint64 added = 0;
+
+    for (guint i = 0; i < header->count; i++)
+        added += consumption_add(self, record_range_read(payload.data + i * RECORD_RANGE_SIZE));
+    consumption_raise(self, header->seq);
+    return added;
+}
+
+void
+consumption_add_checkpoint(Consumption *self, const Checkpoint *checkpoint)
+{
+    consumption_raise(self, checkpoint->consumed);
+    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
+        consumption_add(self, *seq_set_range(&checkpoint->above, i));
+}
+
+guint64
 consumption_commit(Consumption *self, SeqRange range)
 {
-    seq_set_add(&self->unlogged, range, NULL);
+    seq_set_add(&self->unlogged, range);
     return consumption_add(self, range);
 }
 
@@ -61,7 +80,7 @@ consumption_take_unlogged(Consumption *self, guint max_ranges, SeqSet *ret_set)
     guint n_ranges = MIN(max_ranges, seq_set_n_ranges(&self->unlogged));
 
     for (guint i = 0; i < n_ranges; i++)
-        seq_set_add(ret_set, *seq_set_range(&self->unlogged, i), NULL);
+        seq_set_add(ret_set, *seq_set_range(&self->unlogged, i));
     if (n_ranges == seq_set_n_ranges(&self->unlogged))
         seq_set_empty(&self->unlogged);
     else

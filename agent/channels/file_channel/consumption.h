@@ -4,6 +4,8 @@
 
 #include <glib.h>
 
+#include "agent/channels/file_channel/checkpoint.h"
+#include "agent/channels/file_channel/record.h"
 #include "agent/channels/file_channel/seq_set.h"
 
 typedef struct {
@@ -21,6 +23,9 @@ guint64 consumption_add(Consumption *self, SeqRange range);
 guint64 consumption_commit(Consumption *self, SeqRange range);
 /* All below, which the log has said. */
 void consumption_raise(Consumption *self, guint64 low);
+/* What a good record of type RECORD_CONSUMED says. Returns the bytes of what was not before. */
+guint64 consumption_add_record(Consumption *self, const RecordHeader *header, ByteSpan payload);
+void consumption_add_checkpoint(Consumption *self, const Checkpoint *checkpoint);
 /* Up to max_ranges of what the log is to be told go over into ret_set, which is initialised. */
 void consumption_take_unlogged(Consumption *self, guint max_ranges, SeqSet *ret_set);
 /* It could not be written. */

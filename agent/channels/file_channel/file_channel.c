@@ -156,7 +156,7 @@ file_channel_recover(FileChannel *self, GError **error)
     gint64 begin_us = clock_now_us();
     RecoveredLog log;
 
-    if (!recovery_run(&self->dir, TRUE, &self->segments, &log, error)) {
+    if (!recovery_run(&self->dir, &self->segments, &log, error)) {
         g_prefix_error(error, "directory '%s': ", self->options.directory);
         return FALSE;
     }

@@ -60,12 +60,11 @@ file_channel_check_space(FileChannel *self, guint64 more, GError **error)
 }
 
 gboolean
-file_channel_roll(FileChannel *self, guint64 size, guint64 record_bytes, guint64 low,
-                  GError **error)
+file_channel_roll(FileChannel *self, guint64 size, guint64 group_size, guint64 low, GError **error)
 {
     if (self->options.sync != FILE_SYNC_NEVER && !file_channel_sync(self, error))
         return FALSE;
-    if (!log_writer_roll(&self->writer, size, record_bytes, low, error))
+    if (!log_writer_roll(&self->writer, size, group_size, low, error))
         return FALSE;
     self->written_low = self->durable_low = low;
     return TRUE;

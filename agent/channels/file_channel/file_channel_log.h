@@ -11,7 +11,7 @@ gboolean file_channel_sync(FileChannel *self, GError **error);
 /* FALSE and an error if the disk has less than the reserve, and room for `more`. */
 gboolean file_channel_check_space(FileChannel *self, guint64 more, GError **error);
 /* A new segment of this size, or what a group of group_size needs; its head says that everything
- * below low has been consumed. */
+ * below low has been consumed. FALSE: the old one is closed if it could not be synced. */
 gboolean file_channel_roll(FileChannel *self, guint64 size, guint64 group_size, guint64 low,
                            GError **error);
 void file_channel_save_checkpoint(FileChannel *self);

@@ -2,7 +2,6 @@
 #include "agent/channels/file_channel/file_channel.h"
 #include "agent/channels/file_channel/file_channel_spill.h"
 #include "base/clock.h"
-#include "base/quantity.h"
 
 static guint64
 put_charge(const LogPut *put)
@@ -36,9 +35,9 @@ file_channel_admit(FileChannel *self, LogPut *put)
 {
     Ticket *ticket = put->owner;
 
+    ticket->channel = NULL;
+    ticket->data = NULL;
     if (file_channel_is_spillable(self)) {
-        ticket->channel = NULL;
-        ticket->data = NULL;
         file_channel_remember(self, put->run);
         log_put_free(put);
         g_queue_push_tail_link(&self->answered, &ticket->link);
@@ -47,8 +46,6 @@ file_channel_admit(FileChannel *self, LogPut *put)
     }
     self->reserved_events += put->header.count;
     self->reserved_bytes += put_charge(put);
-    ticket->channel = NULL;
-    ticket->data = NULL;
     g_queue_push_tail_link(&self->puts, &put->link);
     if (self->puts.length == 1)
         g_cond_signal(&self->work);
@@ -129,31 +126,6 @@ file_channel_queue_put(FileChannel *self, LogPut *put, GError **error)
 
 /* ---- operations ---- */
 
-static gboolean
-file_channel_can_ever_hold(const FileChannel *self, const Batch *batch, GError **error)
-{
-    guint64 charge = batch_span(batch, 0, batch->n_events).length + RECORD_HEADER_SIZE;
-    g_autofree char *size = NULL;
-    g_autofree char *limit = NULL;
-
-    if (batch->n_events > self->base.capacity) {
-        g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                    "a batch of %u events is larger than the whole channel '%s'; raise its "
-                    "capacity (%" G_GUINT64_FORMAT ") or send smaller batches",
-                    batch->n_events, self->base.base.name, self->base.capacity);
-        return FALSE;
-    }
-    if (charge <= self->base.byte_capacity)
-        return TRUE;
-    size = quantity_size_to_text_beside(charge, self->base.byte_capacity);
-    limit = quantity_size_to_text_beside(self->base.byte_capacity, charge);
-    g_set_error(error, CHANNEL_ERROR, CHANNEL_ERROR_TOO_LARGE,
-                "a batch of %s is larger than the whole channel '%s'; raise its byte-capacity "
-                "(%s) or send smaller batches",
-                size, self->base.base.name, limit);
-    return FALSE;
-}
-
 PutResult
 file_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error)
 {
@@ -161,7 +133,7 @@ file_channel_put(Channel *channel, Batch *batch, Ticket *ticket, GError **error)
     g_autoptr(LogPut) put = NULL;
     PutResult result;
 
-    if (!file_channel_can_ever_hold(self, batch, error))
+    if (!channel_can_ever_hold(channel, batch, batch_n_bytes(batch) + RECORD_HEADER_SIZE, error))
         return PUT_FAILED;
     put = log_put_new(batch);
     put->owner = ticket;

@@ -54,7 +54,7 @@ file_channel_remember(FileChannel *self, LogRun *run)
     self->stored_events += n_events;
     self->stored_bytes += log_run_charge(run, 0, n_events);
     self->stock.n_events += n_events;
-    self->stock.n_bytes += batch_span(run->batch, 0, n_events).length;
+    self->stock.n_bytes += batch_n_bytes(run->batch);
     log_ranges_add(&self->available, (LogRange){ run->seq, self->next_seq, { 0 } });
     run_cache_add(&self->memory, run);
     if (file_channel_should_spill(self))
@@ -82,7 +82,7 @@ file_channel_begin_spill(const FileChannel *self, guint64 group_bytes, Spill *re
     for (guint i = 0; i < run_cache_length(&self->memory) && n_bytes <= most; i++) {
         LogRun *run = run_cache_at(&self->memory, i);
         guint n_events = run->batch->n_events;
-        guint64 size = record_size((guint32) batch_span(run->batch, 0, n_events).length);
+        guint64 size = record_size((guint32) batch_n_bytes(run->batch));
 
         if (ret_spill->runs->len > 0 &&
             (ret_spill->runs->len >= GROUP_PUTS || n_bytes + size > GROUP_BYTES ||

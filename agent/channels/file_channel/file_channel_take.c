@@ -60,39 +60,6 @@ part_seq(const LeasePart *part)
     return part->run->seq + part->first;
 }
 
-/* How many events from first on fit into max_bytes, at most count. */
-static guint
-count_within(const Batch *batch, guint first, guint count, gsize max_bytes)
-{
-    guint low = 0;
-    guint high = count;
-
-    if (batch_span(batch, first, count).length <= max_bytes)
-        return count;
-    while (high - low > 1) {
-        guint middle = low + (high - low) / 2;
-
-        if (batch_span(batch, first, middle).length <= max_bytes)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* How many of the run's events from first on the lease still takes; 0: it is full. */
-static guint
-file_lease_count_for(const FileLease *self, const TakeLimits *limits, const LogRun *run,
-                     guint first, guint max_count)
-{
-    guint left = MAX(limits->max_events, 1) - self->base.n_events;
-    gsize bytes_left =
-        limits->max_bytes > self->base.n_bytes ? limits->max_bytes - self->base.n_bytes : 0;
-    guint count = count_within(run->batch, first, MIN(left, max_count), bytes_left);
-
-    return self->base.n_events == 0 ? MAX(count, 1) : count;
-}
-
 static guint64
 file_lease_end_seq(const FileLease *self)
 {
@@ -122,9 +89,7 @@ file_channel_take_run(FileChannel *self, FileLease *lease, const TakeLimits *lim
 {
     guint first = (guint) (range->first - run->seq);
     guint there = (guint) (MIN(log_run_end_seq(run), range->end) - range->first);
-    guint count = lease->base.n_events >= MAX(limits->max_events, 1)
-                      ? 0
-                      : file_lease_count_for(lease, limits, run, first, there);
+    guint count = lease_count_for(&lease->base, limits, run->batch, first, there);
 
     if (count == 0)
         return FALSE;
@@ -286,6 +251,10 @@ static void
 file_channel_end_reading(FileChannel *self)
 {
     self->reading = FALSE;
+    /* A start counts the heads of records with it, and of what is lost nobody knows how much it is.
+     * Were that kept, consumers would for ever think that there is enough. */
+    if (self->stock.n_events == 0)
+        self->stock.n_bytes = 0;
     g_cond_broadcast(&self->read_done);
     file_channel_admit_pending(self); /* what is lost makes room */
     file_channel_show(self);

@@ -83,10 +83,7 @@ writer_wait(FileChannel *self)
 
         if (clock_now_us() >= due_us)
             return TRUE;
-        if (due_us == CLOCK_NEVER)
-            g_cond_wait(&self->work, &self->lock);
-        else
-            g_cond_wait_until(&self->work, &self->lock, due_us);
+        clock_cond_wait_until(&self->work, &self->lock, due_us);
     }
     return writer_has_work(self) || !self->closing;
 }
@@ -127,7 +124,7 @@ static void
 writer_publish_run(FileChannel *self, LogRun *run)
 {
     self->stock.n_events += run->batch->n_events;
-    self->stock.n_bytes += batch_span(run->batch, 0, run->batch->n_events).length;
+    self->stock.n_bytes += batch_n_bytes(run->batch);
     log_ranges_add(&self->available,
                    (LogRange){ run->seq, log_run_end_seq(run), log_run_position(run, 0) });
     run_cache_add(&self->cache, run);
@@ -138,9 +135,9 @@ writer_publish(FileChannel *self, const Group *group)
 {
     if (group->spill.end > 0)
         file_channel_end_spill(self, &group->spill, &group->puts);
-    for (const GList *link = group->puts.head; group->spill.end == 0 && link != NULL;
-         link = link->next)
-        writer_publish_run(self, ((const LogPut *) link->data)->run);
+    else
+        for (const GList *link = group->puts.head; link != NULL; link = link->next)
+            writer_publish_run(self, ((const LogPut *) link->data)->run);
     file_channel_measure(self);
     self->reserved_events -= group->n_events;
     self->reserved_bytes -= group->n_charged;
@@ -186,6 +183,14 @@ writer_complete(FileChannel *self, Group *group, const GError *error)
     }
 }
 
+/* A new segment with room for group_size, if that leaves the reserve. */
+static gboolean
+writer_roll(FileChannel *self, guint64 group_size, guint64 low, GError **error)
+{
+    return file_channel_check_space(self, self->options.segment_size, error) &&
+           file_channel_roll(self, self->options.segment_size, group_size, low, error);
+}
+
 /* A segment with room for the group. */
 static gboolean
 writer_make_room(FileChannel *self, const Group *group, GError **error)
@@ -195,8 +200,7 @@ writer_make_room(FileChannel *self, const Group *group, GError **error)
     if (log_writer_has_room(&self->writer, group->n_bytes, !has_puts))
         return !has_puts || clock_now_us() < self->space_checked_us + SPACE_CHECK_US ||
                file_channel_check_space(self, 0, error);
-    return file_channel_check_space(self, self->options.segment_size, error) &&
-           file_channel_roll(self, self->options.segment_size, group->n_bytes, group->low, error);
+    return writer_roll(self, group->n_bytes, group->low, error);
 }
 
 static gboolean
@@ -270,14 +274,8 @@ writer_fail(FileChannel *self, Group *group, const GError *error)
     g_mutex_lock(&self->lock);
     writer_take_back(self, group);
     g_mutex_unlock(&self->lock);
-    if (self->writer.fd < 0) { /* the segment is closed for ever */
-        if (file_channel_check_space(self, self->options.segment_size, &second) &&
-            file_channel_roll(self, self->options.segment_size, group->n_bytes, group->low,
-                              &second))
-            why = NULL;
-        else
-            why = second;
-    }
+    if (self->writer.fd < 0) /* the segment is closed for ever */
+        why = writer_roll(self, group->n_bytes, group->low, &second) ? NULL : second;
     /* Nobody sends again what memory holds: the writer does, and not without a pause. */
     if (why == NULL && group->spill.end > 0)
         why = error;
@@ -385,9 +383,7 @@ writer_retry(FileChannel *self)
     if (log_writer_has_room(&self->writer, self->wanted_bytes, FALSE))
         works = file_channel_check_space(self, 0, &error);
     else
-        works =
-            file_channel_check_space(self, self->options.segment_size, &error) &&
-            file_channel_roll(self, self->options.segment_size, self->wanted_bytes, low, &error);
+        works = writer_roll(self, self->wanted_bytes, low, &error);
     if (works)
         writer_end_trouble(self);
     g_mutex_lock(&self->lock);
@@ -410,7 +406,6 @@ writer_finish(FileChannel *self)
     file_channel_report_gone(self);
     file_channel_save_checkpoint(self);
     file_channel_purge(self, self->durable_low);
-    log_writer_clear(&self->writer);
 }
 
 static void

@@ -158,9 +158,15 @@ file_write_all(const FileOps *ops, int fd, struct iovec *parts, guint n_parts, g
 gssize
 file_read_all(const FileOps *ops, int fd, void *bytes, gsize length, guint64 offset)
 {
+    return file_read_least(ops, fd, bytes, length, length, offset);
+}
+
+gssize
+file_read_least(const FileOps *ops, int fd, void *bytes, gsize least, gsize length, guint64 offset)
+{
     gsize done = 0;
 
-    while (done < length) {
+    while (done < least) {
         ssize_t got = ops->pread(fd, (char *) bytes + done, length - done, (off_t) (offset + done));
 
         if (got < 0 && errno == EINTR)

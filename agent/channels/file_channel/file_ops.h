@@ -50,6 +50,10 @@ gboolean file_write_all(const FileOps *ops, int fd, struct iovec *parts, guint n
                         guint64 offset);
 /* As much as there is, up to length; -1 with errno. */
 gssize file_read_all(const FileOps *ops, int fd, void *bytes, gsize length, guint64 offset);
+/* The same, but may end once it has least: then what stands before a place that cannot be read is
+ * had without it. */
+gssize file_read_least(const FileOps *ops, int fd, void *bytes, gsize least, gsize length,
+                       guint64 offset);
 /* fdatasync, over interruptions. Fails with ENOENT for a file whose name has been removed: what is
  * in it will never be found. */
 gboolean file_sync(const FileOps *ops, int fd);

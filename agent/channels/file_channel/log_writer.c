@@ -189,11 +189,8 @@ consumed_payload(const SeqSet *consumed)
     guint n_ranges = seq_set_n_ranges(consumed);
     guint8 *payload = g_malloc(n_ranges * RECORD_RANGE_SIZE);
 
-    for (guint i = 0; i < n_ranges; i++) {
-        const SeqRange *range = seq_set_range(consumed, i);
-
-        record_range_write(range->first, range->end, range->bytes, payload + i * RECORD_RANGE_SIZE);
-    }
+    for (guint i = 0; i < n_ranges; i++)
+        record_range_write(*seq_set_range(consumed, i), payload + i * RECORD_RANGE_SIZE);
     return payload;
 }
 

@@ -56,7 +56,7 @@ gboolean log_writer_has_room(const LogWriter *self, guint64 size, gboolean is_co
 gboolean log_writer_roll(LogWriter *self, guint64 size, guint64 group_size, guint64 consumed,
                          GError **error);
 
-/* Writes puts (GList of LogPut *, as many as n) and, unless it is empty, consumed; sets sequence
+/* Writes puts (GList of LogPut *) and, unless it is empty, consumed; sets sequence
  * numbers, if those of the runs are not higher already, and places of the runs. They count once
  * log_writer_accept is called. FALSE: the segment is closed. */
 gboolean log_writer_append(LogWriter *self, GList *puts, const SeqSet *consumed, guint64 low,

@@ -3,7 +3,6 @@
 
 #include "agent/channels/file_channel/crc32c.h"
 #include "agent/channels/file_channel/little_endian.h"
-#include "agent/channels/file_channel/seq_set.h"
 
 const char *const record_compression_names[] = { "none", "zstd", NULL };
 
@@ -69,10 +68,9 @@ static gboolean
 ranges_are_sane(const guint8 *payload, guint32 count)
 {
     for (guint32 i = 0; i < count; i++) {
-        guint64 first, end, bytes;
+        SeqRange range = record_range_read(payload + (gsize) i * RECORD_RANGE_SIZE);
 
-        record_range_read(payload + (gsize) i * RECORD_RANGE_SIZE, &first, &end, &bytes);
-        if (first >= end || end > SEQ_MAX)
+        if (range.first >= range.end || range.end > SEQ_MAX)
             return FALSE;
     }
     return TRUE;
@@ -109,17 +107,15 @@ record_read(ByteSpan data, guint32 salt, RecordHeader *ret_header, guint64 *ret_
 }
 
 void
-record_range_write(guint64 first, guint64 end, guint64 bytes, guint8 out[RECORD_RANGE_SIZE])
+record_range_write(SeqRange range, guint8 out[RECORD_RANGE_SIZE])
 {
-    put_u64(out, first);
-    put_u64(out + 8, end);
-    put_u64(out + 16, bytes);
+    put_u64(out, range.first);
+    put_u64(out + 8, range.end);
+    put_u64(out + 16, range.bytes);
 }
 
-void
-record_range_read(const guint8 *data, guint64 *ret_first, guint64 *ret_end, guint64 *ret_bytes)
+SeqRange
+record_range_read(const guint8 *data)
 {
-    *ret_first = get_u64(data);
-    *ret_end = get_u64(data + 8);
-    *ret_bytes = get_u64(data + 16);
+    return (SeqRange){ get_u64(data), get_u64(data + 8), get_u64(data + 16) };
 }

@@ -24,6 +24,7 @@
 
 #include <glib.h>
 
+#include "agent/channels/file_channel/seq_set.h"
 #include "base/span.h"
 
 #define RECORD_HEADER_SIZE 48
@@ -75,6 +76,5 @@ RecordState record_read(ByteSpan data, guint32 salt, RecordHeader *ret_header, g
 
 /* One range of a consumed record; those of a good record are not empty and end at SEQ_MAX at the
  * most. */
-void record_range_write(guint64 first, guint64 end, guint64 bytes, guint8 out[RECORD_RANGE_SIZE]);
-void record_range_read(const guint8 *data, guint64 *ret_first, guint64 *ret_end,
-                       guint64 *ret_bytes);
+void record_range_write(SeqRange range, guint8 out[RECORD_RANGE_SIZE]);
+SeqRange record_range_read(const guint8 *data);

@@ -12,7 +12,6 @@
 typedef struct {
     const SegmentDir *dir;
     SegmentList *segments;
-    gboolean for_writing;
     RecoveredLog *log;
     Checkpoint checkpoint;
     gboolean has_checkpoint;
@@ -41,7 +40,7 @@ static void
 recovery_miss(Recovery *self, guint64 first, guint64 end)
 {
     if (first < end)
-        seq_set_add(&self->missing, (SeqRange){ first, end, 0 }, NULL);
+        seq_set_add(&self->missing, (SeqRange){ first, end, 0 });
 }
 
 static void
@@ -71,7 +70,7 @@ recovery_damage(Recovery *self, SegmentInfo *info, guint64 from, guint64 to)
                   " to %" G_GUINT64_FORMAT,
                   info->number, from, to);
     info->damaged = TRUE;
-    if (self->for_writing && !segment_dir_keep_damaged(self->dir, info->number, &error))
+    if (!segment_dir_keep_damaged(self->dir, info->number, &error))
         recovery_note(self, "%s", error->message);
 }
 
@@ -85,21 +84,6 @@ typedef struct {
     guint64 safe_end;  /* bytes before were safe on disk once, whatever they look like now */
     guint64 next_seq;
 } SegmentScan;
-
-static void
-scan_consumed(SegmentScan *self, const Record *record)
-{
-    Recovery *recovery = self->recovery;
-
-    for (guint i = 0; i < record->header.count; i++) {
-        SeqRange range;
-
-        record_range_read(record->payload.data + i * RECORD_RANGE_SIZE, &range.first, &range.end,
-                          &range.bytes);
-        recovery->consumed_bytes += consumption_add(&recovery->log->consumption, range);
-    }
-    consumption_raise(&recovery->log->consumption, record->header.seq);
-}
 
 static void
 scan_events(SegmentScan *self, const Record *record)
@@ -116,8 +100,11 @@ scan_events(SegmentScan *self, const Record *record)
 static void
 scan_record(SegmentScan *self, const Record *record)
 {
+    Recovery *recovery = self->recovery;
+
     if (record->header.type == RECORD_CONSUMED)
-        scan_consumed(self, record);
+        recovery->consumed_bytes +=
+            consumption_add_record(&recovery->log->consumption, &record->header, record->payload);
     else
         scan_events(self, record);
     self->info->end = record->end;
@@ -182,6 +169,7 @@ scan_run(SegmentScan *self)
 
 /* ---- all segments ---- */
 
+/* FALSE with errno if it cannot be opened. */
 static gboolean
 scan_segment(Recovery *self, const HeadList *heads, guint index, guint64 *next_seq)
 {
@@ -252,22 +240,12 @@ recovery_find_begin(Recovery *self, const HeadList *heads)
     return n_heads;
 }
 
-static void
-recovery_apply_checkpoint(Recovery *self)
-{
-    Checkpoint *checkpoint = &self->checkpoint;
-
-    consumption_raise(&self->log->consumption, checkpoint->consumed);
-    for (guint i = 0; i < seq_set_n_ranges(&checkpoint->above); i++)
-        consumption_add(&self->log->consumption, *seq_set_range(&checkpoint->above, i));
-}
-
 static guint64
 recovery_begin_with_checkpoint(Recovery *self, const HeadList *heads, guint begin)
 {
     self->log->used_checkpoint = TRUE;
     self->read_bytes = self->checkpoint.n_bytes;
-    recovery_apply_checkpoint(self);
+    consumption_add_checkpoint(&self->log->consumption, &self->checkpoint);
     recovery_miss(self, self->checkpoint.consumed,
                   MIN(head_list_at(heads, 0)->first_seq, self->checkpoint.next_seq));
     for (guint i = 0; i < begin; i++)
@@ -290,8 +268,10 @@ recovery_begin_without(Recovery *self, const HeadList *heads)
     return consumed;
 }
 
-static void
-recovery_scan(Recovery *self, const HeadList *heads)
+/* A segment that vanishes meanwhile is lost; one that cannot be opened for another reason ends the
+ * start: it may be there the next time, and then its events must not count as lost. */
+static gboolean
+recovery_scan(Recovery *self, const HeadList *heads, GError **error)
 {
     guint n_heads = head_list_length(heads);
     guint begin = recovery_find_begin(self, heads);
@@ -303,11 +283,21 @@ recovery_scan(Recovery *self, const HeadList *heads)
         begin = 0;
         next_seq = recovery_begin_without(self, heads);
     }
-    for (guint i = begin; i < n_heads; i++)
-        if (!scan_segment(self, heads, i, &next_seq))
-            recovery_note(self, "segment %" G_GUINT64_FORMAT " cannot be opened: %s",
-                          head_list_at(heads, i)->number, g_strerror(errno));
+    for (guint i = begin; i < n_heads; i++) {
+        g_autofree char *name = segment_name(head_list_at(heads, i)->number);
+        g_autoptr(GError) failure = NULL;
+
+        if (scan_segment(self, heads, i, &next_seq))
+            continue;
+        file_ops_set_error(&failure, errno, "open", name);
+        if (!g_error_matches(failure, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_GONE)) {
+            g_propagate_error(error, g_steal_pointer(&failure));
+            return FALSE;
+        }
+        recovery_note(self, "%s", failure->message);
+    }
     self->log->next_seq = next_seq;
+    return TRUE;
 }
 
 /* ---- the sum ---- */
@@ -324,7 +314,7 @@ recovery_close_numbers(Recovery *self)
     /* Not before the scan: the records say what was charged. */
     consumption_raise(&log->consumption, self->heads_consumed);
     if (self->has_checkpoint)
-        recovery_apply_checkpoint(self);
+        consumption_add_checkpoint(&log->consumption, &self->checkpoint);
     next_seq = MAX(next_seq, log->consumption.low);
     n_ranges = seq_set_n_ranges(above);
     if (n_ranges > 0)
@@ -358,7 +348,7 @@ recovery_cut_tail(Recovery *self)
     g_autoptr(GError) error = NULL;
     SegmentInfo info;
 
-    if (self->for_writing && segment_list_last(self->segments, &info) && !info.damaged &&
+    if (segment_list_last(self->segments, &info) && !info.damaged &&
         !segment_dir_cut(self->dir, info.number, info.end, &error))
         recovery_note(self, "%s", error->message);
 }
@@ -392,46 +382,48 @@ recovery_load_checkpoint(Recovery *self, const HeadList *heads)
     }
 }
 
-static void
-recovery_clear(Recovery *self)
+static gboolean
+recovery_read(Recovery *self, HeadList *heads, GError **error)
 {
-    checkpoint_clear(&self->checkpoint);
-    seq_set_clear(&self->missing);
+    RecoveredLog *log = self->log;
+
+    if (!head_list_read(heads, self->dir, log->notes, error))
+        return FALSE;
+    recovery_load_checkpoint(self, heads);
+    log->channel = head_list_length(heads) > 0 ? head_list_channel(heads)
+                   : self->has_checkpoint      ? self->checkpoint.channel
+                                               : 0;
+    if (log->channel == 0)
+        log->channel = (guint64) g_random_int() << 32 | g_random_int() | 1;
+    log->last_number =
+        MAX(heads->last_number, self->has_checkpoint ? self->checkpoint.end.segment : 0);
+    if (!recovery_scan(self, heads, error))
+        return FALSE;
+    recovery_close_numbers(self);
+    recovery_list_available(self);
+    log->n_bytes = self->read_bytes - MIN(self->read_bytes, self->consumed_bytes);
+    if (recovered_log_n_events(log) == 0)
+        log->n_bytes = 0;
+    recovery_cut_tail(self);
+    return TRUE;
 }
 
 gboolean
-recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
-             RecoveredLog *ret_log, GError **error)
+recovery_run(const SegmentDir *dir, SegmentList *segments, RecoveredLog *ret_log, GError **error)
 {
-    Recovery self = { .dir = dir, .segments = segments, .for_writing = for_writing };
+    Recovery self = { .dir = dir, .segments = segments, .log = ret_log };
     g_auto(HeadList) heads = { 0 };
+    gboolean is_read;
 
     *ret_log = (RecoveredLog){ .notes = g_ptr_array_new_with_free_func(g_free) };
-    self.log = ret_log;
     consumption_init(&ret_log->consumption);
     log_ranges_init(&ret_log->available);
     checkpoint_init(&self.checkpoint);
     seq_set_init(&self.missing);
-    if (!head_list_read(&heads, dir, for_writing, ret_log->notes, error)) {
+    is_read = recovery_read(&self, &heads, error);
+    checkpoint_clear(&self.checkpoint);
+    seq_set_clear(&self.missing);
+    if (!is_read)
         recovered_log_clear(ret_log);
-        recovery_clear(&self);
-        return FALSE;
-    }
-    recovery_load_checkpoint(&self, &heads);
-    ret_log->channel = head_list_length(&heads) > 0 ? head_list_channel(&heads)
-                       : self.has_checkpoint        ? self.checkpoint.channel
-                                                    : 0;
-    if (ret_log->channel == 0)
-        ret_log->channel = (guint64) g_random_int() << 32 | g_random_int() | 1;
-    ret_log->last_number =
-        MAX(heads.last_number, self.has_checkpoint ? self.checkpoint.end.segment : 0);
-    recovery_scan(&self, &heads);
-    recovery_close_numbers(&self);
-    recovery_list_available(&self);
-    ret_log->n_bytes = self.read_bytes - MIN(self.read_bytes, self.consumed_bytes);
-    if (recovered_log_n_events(ret_log) == 0)
-        ret_log->n_bytes = 0;
-    recovery_cut_tail(&self);
-    recovery_clear(&self);
-    return TRUE;
+    return is_read;
 }

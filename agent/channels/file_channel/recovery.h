@@ -27,10 +27,10 @@ typedef struct {
     GPtrArray *notes; /* char *: what was found and done, for the log */
 } RecoveredLog;
 
-/* With for_writing the directory is mended as said above; otherwise nothing is changed. Segments
- * are added to the list, which is empty. On FALSE there is nothing to clear. */
-gboolean recovery_run(const SegmentDir *dir, gboolean for_writing, SegmentList *segments,
-                      RecoveredLog *ret_log, GError **error);
+/* Mends the directory, as said above. Segments are added to the list, which is empty. On FALSE
+ * there is nothing to clear. */
+gboolean recovery_run(const SegmentDir *dir, SegmentList *segments, RecoveredLog *ret_log,
+                      GError **error);
 void recovered_log_clear(RecoveredLog *self);
 
 guint64 recovered_log_n_events(const RecoveredLog *self);

@@ -74,7 +74,8 @@ read_entry(const SegmentDir *dir, guint64 number, HeadEntry *ret_entry, GError *
     *ret_entry = (HeadEntry){ .number = number };
     if (fd >= 0) {
         read = dir->ops->size(fd, &ret_entry->size) == 0 &&
-               segment_reader_head(dir->ops, fd, &ret_entry->head, &ret_entry->state, &saved);
+               segment_reader_head(dir->ops, fd, &ret_entry->head, &ret_entry->state);
+        saved = errno;
         dir->ops->close(fd);
     } else if (saved == FILE_NOT_REGULAR || saved == ENOENT) {
         ret_entry->is_foreign = TRUE;
@@ -176,13 +177,10 @@ dismiss_copy(const SegmentDir *dir, const HeadEntry *entry, GPtrArray *notes)
 }
 
 static gboolean
-is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, const HeadEntry *entry,
-          GPtrArray *notes)
+is_wanted(const HeadList *self, const SegmentDir *dir, const HeadEntry *entry, GPtrArray *notes)
 {
     if (entry->state == SEGMENT_HEAD_GOOD && entry->head.channel == self->channel)
         return TRUE;
-    if (!for_writing)
-        return FALSE;
     if (entry->is_foreign)
         leave_alone(entry, notes);
     else if (entry->state == SEGMENT_HEAD_EMPTY && entry->size <= SEGMENT_HEAD_SIZE)
@@ -197,15 +195,14 @@ is_wanted(const HeadList *self, const SegmentDir *dir, gboolean for_writing, con
 }
 
 gboolean
-head_list_read(HeadList *self, const SegmentDir *dir, gboolean for_writing, GPtrArray *notes,
-               GError **error)
+head_list_read(HeadList *self, const SegmentDir *dir, GPtrArray *notes, GError **error)
 {
     self->entries = g_array_new(FALSE, FALSE, sizeof(HeadEntry));
     if (!read_entries(self, dir, error))
         return FALSE;
     self->channel = common_channel(self);
     for (guint i = 0; i < self->entries->len;) {
-        if (is_wanted(self, dir, for_writing, entry_at(self, i), notes))
+        if (is_wanted(self, dir, entry_at(self, i), notes))
             i++;
         else
             g_array_remove_index(self->entries, i);

@@ -11,10 +11,9 @@ typedef struct {
     guint64 last_number; /* that any file has */
 } HeadList;
 
-/* Empty files are removed, those that have no head or are of another channel set aside (for_writing
- * only); notes say so. FALSE if a version is not ours: then nothing was changed. */
-gboolean head_list_read(HeadList *self, const SegmentDir *dir, gboolean for_writing,
-                        GPtrArray *notes, GError **error);
+/* Empty files are removed, those that have no head or are of another channel set aside; notes say
+ * so. FALSE if a version is not ours: then nothing was changed. */
+gboolean head_list_read(HeadList *self, const SegmentDir *dir, GPtrArray *notes, GError **error);
 void head_list_clear(HeadList *self);
 
 guint head_list_length(const HeadList *self);

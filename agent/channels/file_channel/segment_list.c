@@ -106,24 +106,6 @@ segment_list_remove_first(SegmentList *self)
 }
 
 gboolean
-segment_list_find(SegmentList *self, guint64 number, SegmentInfo *ret_info)
-{
-    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-    guint low = 0;
-    guint high = self->infos->len;
-
-    while (low < high) {
-        guint middle = low + (high - low) / 2;
-
-        if (info_at(self, middle)->number >= number)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return give(self, low, ret_info);
-}
-
-gboolean
 segment_list_find_seq(SegmentList *self, guint64 seq, SegmentInfo *ret_info)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);

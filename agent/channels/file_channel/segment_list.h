@@ -36,7 +36,5 @@ gboolean segment_list_mark_damaged(SegmentList *self, guint64 number);
 gboolean segment_list_first(SegmentList *self, SegmentInfo *ret_info);
 gboolean segment_list_last(SegmentList *self, SegmentInfo *ret_info);
 void segment_list_remove_first(SegmentList *self);
-/* The one with this number, or the next one that is there. FALSE behind the last. */
-gboolean segment_list_find(SegmentList *self, guint64 number, SegmentInfo *ret_info);
-/* The one that has this event, or the first that ends behind it. */
+/* The one that has this event, or the first that ends behind it. FALSE behind the last. */
 gboolean segment_list_find_seq(SegmentList *self, guint64 seq, SegmentInfo *ret_info);

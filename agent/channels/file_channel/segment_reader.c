@@ -148,8 +148,9 @@ fetch(SegmentReader *self, guint64 offset, guint64 wanted, ByteSpan *ret_bytes, 
     self->filled = have.length;
     if (!make_room(self, size, error))
         return FALSE;
-    got = file_read_all(self->ops, self->fd, self->buffer + have.length, size - have.length,
-                        offset + have.length);
+    got = file_read_least(self->ops, self->fd, self->buffer + have.length,
+                          (gsize) MIN(wanted, size) - have.length, size - have.length,
+                          offset + have.length);
     if (got < 0) {
         g_set_error(error, FILE_CHANNEL_ERROR, FILE_CHANNEL_ERROR_IO, "%s", g_strerror(errno));
         self->filled = 0;
@@ -251,16 +252,13 @@ segment_reader_resume(SegmentReader *self, Record *ret_record)
 }
 
 gboolean
-segment_reader_head(const FileOps *ops, int fd, SegmentHead *ret_head, SegmentHeadState *ret_state,
-                    int *ret_errno)
+segment_reader_head(const FileOps *ops, int fd, SegmentHead *ret_head, SegmentHeadState *ret_state)
 {
     guint8 bytes[SEGMENT_HEAD_SIZE];
     gssize got = file_read_all(ops, fd, bytes, sizeof(bytes), 0);
 
-    if (got < 0) {
-        *ret_errno = errno;
+    if (got < 0)
         return FALSE;
-    }
     *ret_state = segment_head_read(byte_span(bytes, (gsize) got), ret_head);
     return TRUE;
 }

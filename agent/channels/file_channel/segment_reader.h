@@ -44,9 +44,9 @@ ReadResult segment_reader_next(SegmentReader *self, Record *ret_record, GError *
  * one: READ_RECORD, else READ_END. What cannot be read is passed over. */
 ReadResult segment_reader_resume(SegmentReader *self, Record *ret_record);
 
-/* The head, from a file that is open for reading; the state is of segment_head_read. FALSE if it
- * cannot be read. */
+/* The head, from a file that is open for reading; the state is of segment_head_read. FALSE with
+ * errno if it cannot be read. */
 gboolean segment_reader_head(const FileOps *ops, int fd, SegmentHead *ret_head,
-                             SegmentHeadState *ret_state, int *ret_errno);
+                             SegmentHeadState *ret_state);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SegmentReader, segment_reader_free)

@@ -48,15 +48,6 @@ seq_set_find(const SeqSet *self, guint64 seq)
     return low;
 }
 
-gboolean
-seq_set_has_all(const SeqSet *self, guint64 first, guint64 end)
-{
-    guint index = seq_set_find(self, first);
-
-    return index < self->ranges->len && range_at(self, index)->first <= first &&
-           range_at(self, index)->end >= end;
-}
-
 /* part of a whole of bytes, where only part of the events count. */
 static guint64
 share(guint64 bytes, guint64 part, guint64 whole)
@@ -64,8 +55,8 @@ share(guint64 bytes, guint64 part, guint64 whole)
     return (guint64) ((__uint128_t) bytes * part / whole);
 }
 
-SeqRange
-seq_set_add(SeqSet *self, SeqRange range, guint64 *ret_added)
+void
+seq_set_add(SeqSet *self, SeqRange range)
 {
     /* Those that touch, not only overlap: the first that ends at range.first or behind. */
     guint index = range.first > 0 ? seq_set_find(self, range.first - 1) : 0;
@@ -96,16 +87,13 @@ seq_set_add(SeqSet *self, SeqRange range, guint64 *ret_added)
         *range_at(self, index) = range;
     else if (range.end > range.first)
         g_array_insert_val(self->ranges, index, range);
-    if (ret_added != NULL)
-        *ret_added = added;
-    return range;
 }
 
 void
 seq_set_add_all(SeqSet *self, const SeqSet *other)
 {
     for (guint i = 0; i < other->ranges->len; i++)
-        seq_set_add(self, *range_at(other, i), NULL);
+        seq_set_add(self, *range_at(other, i));
 }
 
 void

@@ -23,9 +23,8 @@ typedef struct {
 void seq_set_init(SeqSet *self);
 void seq_set_clear(SeqSet *self); /* frees; init makes it usable again */
 
-/* Ranges may overlap what is there: then the bytes of what is new are in proportion. Returns what
- * has become of the set by it. */
-SeqRange seq_set_add(SeqSet *self, SeqRange range, guint64 *ret_added);
+/* Ranges may overlap what is there: then the bytes of what is new are in proportion. */
+void seq_set_add(SeqSet *self, SeqRange range);
 void seq_set_add_all(SeqSet *self, const SeqSet *other);
 /* Takes out everything below seq. */
 void seq_set_remove_below(SeqSet *self, guint64 seq);
@@ -35,4 +34,3 @@ guint seq_set_n_ranges(const SeqSet *self);
 const SeqRange *seq_set_range(const SeqSet *self, guint index);
 /* Index of the first range that ends behind seq; n_ranges if there is none. */
 guint seq_set_find(const SeqSet *self, guint64 seq);
-gboolean seq_set_has_all(const SeqSet *self, guint64 first, guint64 end);
