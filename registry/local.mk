@@ -32,8 +32,6 @@ libregistry_a_SOURCES = \
 	%D%/http_query.c \
 	%D%/http_query.h \
 	%D%/nsq_commands.c \
-	%D%/nsq_connection.c \
-	%D%/nsq_connection_private.h \
 	%D%/nsq_journal.c \
 	%D%/nsq_journal.h \
 	%D%/nsq_page.c \
@@ -52,6 +50,18 @@ libregistry_a_SOURCES = \
 	%D%/refusals.h \
 	%D%/registry_config.c \
 	%D%/registry_config.h \
+	%D%/route_node.c \
+	%D%/route_offer.c \
+	%D%/route_register.c \
+	%D%/route_report.c \
+	%D%/route_report.h \
+	%D%/route_table.c \
+	%D%/route_table.h \
+	%D%/route_table_private.h \
+	%D%/tcp_connection.c \
+	%D%/tcp_server.c \
+	%D%/tcp_server.h \
+	%D%/tcp_server_private.h \
 	%D%/toml_reader.c \
 	%D%/toml_reader.h
 

@@ -2,15 +2,52 @@
  * other. */
 #include <string.h>
 
-#include "registry/nsq_connection_private.h"
+#include "registry/nsq_server_private.h"
 #include "registry/wire/nsq_command.h"
 #include "registry/wire/nsq_name.h"
+
+/* What a client may put into a line of the log. */
+#define LOGGED_BYTES_MAX 160
+
+static gint64
+now_us(const NsqConnection *self)
+{
+    return loop_now_us(tcp_server_loop(self->base.server));
+}
 
 static void
 carried_out(NsqConnection *self, NsqVerb verb)
 {
     metric_add_value(self->server->metrics, NSQ_COMMANDS, verb, 1);
-    self->active_us = loop_now_us(self->server->loop);
+    tcp_connection_be_active(&self->base);
+}
+
+/* ---- answers ---- */
+
+static void
+answer(NsqConnection *self, const char *payload, gsize length)
+{
+    nsq_frame_append(tcp_connection_output(&self->base), payload, length);
+}
+
+/* An answer after which the connection ends; detail, for the log, may be NULL. */
+static void
+refuse(NsqConnection *self, RefusalReason reason, const char *payload, gsize length,
+       const char *detail)
+{
+    g_autofree char *text = g_strndup(payload, MIN(length, LOGGED_BYTES_MAX));
+    g_autofree char *said =
+        detail != NULL ? g_strdup_printf("%s: %s", text, detail) : g_steal_pointer(&text);
+
+    answer(self, payload, length);
+    tcp_connection_note_refusal(&self->base, reason, said);
+    tcp_connection_end(&self->base, said);
+}
+
+static void
+refuse_text(NsqConnection *self, RefusalReason reason, const char *payload)
+{
+    refuse(self, reason, payload, strlen(payload), NULL);
 }
 
 /* ---- commands ---- */
@@ -19,9 +56,9 @@ static void
 ping(NsqConnection *self)
 {
     if (self->node != NULL)
-        nsq_table_hear(self->server->table, self->node, loop_now_us(self->server->loop));
+        nsq_table_hear(self->server->table, self->node, now_us(self));
     carried_out(self, NSQ_PING);
-    nsq_connection_answer(self, "OK", 2);
+    answer(self, "OK", 2);
 }
 
 static void
@@ -31,12 +68,12 @@ register_or_unregister(NsqConnection *self, const NsqCommand *command)
     char topic[NSQ_NAME_MAX + 1], channel[NSQ_NAME_MAX + 1];
 
     if (self->node == NULL) {
-        nsq_connection_refuse_text(self, REFUSAL_BAD_COMMAND, "E_INVALID client must IDENTIFY");
+        refuse_text(self, REFUSAL_BAD_COMMAND, "E_INVALID client must IDENTIFY");
         return;
     }
     if (!nsq_command_check_names(command, refusal)) {
-        nsq_connection_refuse(self, command->has_topic ? REFUSAL_BAD_NAME : REFUSAL_BAD_COMMAND,
-                              refusal->str, refusal->len, NULL);
+        refuse(self, command->has_topic ? REFUSAL_BAD_NAME : REFUSAL_BAD_COMMAND, refusal->str,
+               refusal->len, NULL);
         return;
     }
     g_strlcpy(topic, (const char *) command->topic.data, command->topic.length + 1);
@@ -49,7 +86,7 @@ register_or_unregister(NsqConnection *self, const NsqCommand *command)
         nsq_table_unregister(self->server->table, self->node, topic,
                              command->channel.length > 0 ? channel : NULL);
     carried_out(self, command->verb);
-    nsq_connection_answer(self, "OK", 2);
+    answer(self, "OK", 2);
 }
 
 static void
@@ -59,7 +96,7 @@ refuse_unknown(NsqConnection *self, ByteSpan word)
 
     if (word.length > 0)
         g_string_append_len(text, (const char *) word.data, (gssize) word.length);
-    nsq_connection_refuse(self, REFUSAL_BAD_COMMAND, text->str, text->len, NULL);
+    refuse(self, REFUSAL_BAD_COMMAND, text->str, text->len, NULL);
 }
 
 static void
@@ -73,8 +110,7 @@ take_line(NsqConnection *self, ByteSpan line)
         return;
     case NSQ_IDENTIFY:
         if (self->was_identified)
-            nsq_connection_refuse_text(self, REFUSAL_BAD_COMMAND,
-                                       "E_INVALID cannot IDENTIFY again");
+            refuse_text(self, REFUSAL_BAD_COMMAND, "E_INVALID cannot IDENTIFY again");
         else
             self->state = STATE_BODY_SIZE;
         return;
@@ -95,18 +131,18 @@ take_body(NsqConnection *self, ByteSpan body)
     const char *refusal;
     g_autoptr(GError) error = NULL;
     NsqIdentity *identity =
-        nsq_identity_parse(body.data, body.length, self->peer, &refusal, &error);
+        nsq_identity_parse(body.data, body.length, self->base.peer, &refusal, &error);
 
     if (identity == NULL) {
-        nsq_connection_refuse(self, REFUSAL_BAD_BODY, refusal, strlen(refusal), error->message);
+        refuse(self, REFUSAL_BAD_BODY, refusal, strlen(refusal), error->message);
         return;
     }
     self->was_identified = TRUE;
-    self->node = nsq_table_add_node(server->table, identity, loop_now_us(server->loop));
+    self->node = nsq_table_add_node(server->table, identity, now_us(self));
     self->state = STATE_LINE;
     carried_out(self, NSQ_IDENTIFY);
-    loop_timer_set(server->loop, &self->timer, nsq_connection_idle_until_us(self));
-    nsq_connection_answer(self, server->self_json, strlen(server->self_json));
+    tcp_connection_set_patience(&self->base, server->options.idle_us);
+    answer(self, server->self_json, strlen(server->self_json));
 }
 
 /* ---- bytes into commands ---- */
@@ -117,9 +153,9 @@ take_magic(NsqConnection *self, ByteSpan bytes)
     if (bytes.length < NSQ_MAGIC_LENGTH)
         return 0;
     self->state = STATE_LINE;
-    self->active_us = loop_now_us(self->server->loop);
+    tcp_connection_be_active(&self->base);
     if (memcmp(bytes.data, NSQ_MAGIC, NSQ_MAGIC_LENGTH) != 0)
-        nsq_connection_refuse_text(self, REFUSAL_BAD_PROTOCOL, "E_BAD_PROTOCOL");
+        refuse_text(self, REFUSAL_BAD_PROTOCOL, "E_BAD_PROTOCOL");
     return NSQ_MAGIC_LENGTH;
 }
 
@@ -129,7 +165,7 @@ take_line_of(NsqConnection *self, ByteSpan bytes)
     const guint8 *end = memchr(bytes.data, '\n', MIN(bytes.length, NSQ_LINE_MAX + 1));
 
     if (end == NULL && bytes.length > NSQ_LINE_MAX) {
-        nsq_connection_refuse_text(self, REFUSAL_TOO_LONG, "E_INVALID command is too long");
+        refuse_text(self, REFUSAL_TOO_LONG, "E_INVALID command is too long");
         return bytes.length;
     }
     if (end == NULL)
@@ -149,17 +185,17 @@ take_body_size(NsqConnection *self, ByteSpan bytes)
     self->body_length = GUINT32_FROM_BE(size);
     self->state = STATE_BODY;
     if (self->body_length > NSQ_BODY_MAX)
-        nsq_connection_refuse_text(self, REFUSAL_TOO_LONG,
-                                   "E_BAD_BODY IDENTIFY failed to read body size");
+        refuse_text(self, REFUSAL_TOO_LONG, "E_BAD_BODY IDENTIFY failed to read body size");
     else if (self->body_length == 0)
         take_body(self, byte_span(bytes.data, 0));
     return NSQ_LENGTH_PREFIX;
 }
 
-/* How many bytes were used up; 0: more must come first. */
-static gsize
-take_some(NsqConnection *self, ByteSpan bytes)
+gsize
+nsq_commands_take(TcpConnection *connection, ByteSpan bytes)
 {
+    NsqConnection *self = (NsqConnection *) connection;
+
     switch (self->state) {
     case STATE_MAGIC:
         return take_magic(self, bytes);
@@ -172,78 +208,26 @@ take_some(NsqConnection *self, ByteSpan bytes)
             return 0;
         take_body(self, byte_span(bytes.data, self->body_length));
         return self->body_length;
-    case STATE_ENDING:
-        return bytes.length;
     }
     g_assert_not_reached();
 }
 
-static gsize
-take_all(NsqConnection *self, ByteSpan bytes)
+void
+nsq_commands_end(TcpConnection *connection)
 {
-    gsize used = 0;
+    NsqConnection *self = (NsqConnection *) connection;
 
-    while (used < bytes.length) {
-        gsize more = take_some(self, byte_span(bytes.data + used, bytes.length - used));
-
-        if (more == 0)
-            break;
-        used += more;
-    }
-    return used;
-}
-
-/* What is left over waits for its rest. */
-static void
-keep(NsqConnection *self, GByteArray *rest)
-{
-    NsqServer *server = self->server;
-
-    if (server->held_bytes + rest->len > NSQ_HELD_MAX) {
-        g_byte_array_unref(rest);
-        nsq_connection_refuse_text(self, REFUSAL_RESOURCES,
-                                   "E_INVALID too many unfinished commands");
-        return;
-    }
-    self->input = rest;
-    server->held_bytes += rest->len;
-}
-
-static void
-take_first_bytes(NsqConnection *self, ByteSpan fresh)
-{
-    gsize used = take_all(self, fresh);
-    GByteArray *rest;
-
-    if (used == fresh.length)
-        return;
-    rest = g_byte_array_sized_new((guint) (fresh.length - used));
-    g_byte_array_append(rest, fresh.data + used, (guint) (fresh.length - used));
-    keep(self, rest);
-}
-
-static void
-take_further_bytes(NsqConnection *self, ByteSpan fresh)
-{
-    GByteArray *joined = g_steal_pointer(&self->input);
-    gsize used;
-
-    self->server->held_bytes -= joined->len;
-    g_byte_array_append(joined, fresh.data, (guint) fresh.length);
-    used = take_all(self, byte_span(joined->data, joined->len));
-    if (used == joined->len) {
-        g_byte_array_unref(joined);
-        return;
-    }
-    g_byte_array_remove_range(joined, 0, (guint) used);
-    keep(self, joined);
+    if (self->state == STATE_BODY_SIZE)
+        refuse_text(self, REFUSAL_BAD_BODY, "E_BAD_BODY IDENTIFY failed to read body size");
+    else if (self->state == STATE_BODY)
+        refuse_text(self, REFUSAL_BAD_BODY, "E_BAD_BODY IDENTIFY failed to read body");
+    else
+        tcp_connection_end(connection, "the node closed the connection");
 }
 
 void
-nsq_commands_take(NsqConnection *self, ByteSpan fresh)
+nsq_commands_crowd(TcpConnection *connection)
 {
-    if (self->input == NULL)
-        take_first_bytes(self, fresh);
-    else
-        take_further_bytes(self, fresh);
+    refuse_text((NsqConnection *) connection, REFUSAL_RESOURCES,
+                "E_INVALID too many unfinished commands");
 }

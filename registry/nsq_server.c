@@ -1,28 +1,14 @@
-/* nsq_server.c - accepts the connections of nsqds, and survives a lack of descriptors. */
+/* nsq_server.c - the connections of nsqds, and their nodes. */
 #include "registry/nsq_server.h"
-
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "registry/nsq_server_private.h"
 
-#define BACKLOG 1024
-#define ACCEPTS_PER_TURN 64
-#define PAUSE_US (500 * 1000)
-#define KEEPALIVE_S 15
-#define KEEPALIVE_PROBES 9
+/* What all connections together may have of commands that are not there whole. */
+#define HELD_MAX (32 * 1024 * 1024)
 
 static const char *const commands[] = { "ping", "identify", "register", "unregister", NULL };
 
-const MetricSpec nsq_server_specs[] = {
-    [NSQ_CONNECTIONS] = { .name = "leat_registry_connections",
-                          .kind = METRIC_GAUGE,
-                          .help = "Open connections of nodes." },
+static const MetricSpec specs[] = {
     [NSQ_COMMANDS] = { .name = "leat_registry_commands_total",
                        .kind = METRIC_COUNTER,
                        .help = "Commands of nodes that were carried out.",
@@ -32,106 +18,57 @@ const MetricSpec nsq_server_specs[] = {
 };
 
 static void
-pause_accepting(NsqServer *self)
+on_opened(TcpConnection *connection)
 {
-    loop_change(self->loop, &self->listener, 0);
-    loop_timer_set(self->loop, &self->pause, loop_now_us(self->loop) + PAUSE_US);
+    NsqConnection *self = (NsqConnection *) connection;
+
+    self->server = tcp_server_user(connection->server);
+    tcp_connection_set_patience(connection, self->server->options.hurry_us);
 }
 
 static void
-on_pause_is_over(LoopTimer *timer)
+on_left(TcpConnection *connection, const char *why)
 {
-    NsqServer *self = (NsqServer *) ((char *) timer - G_STRUCT_OFFSET(NsqServer, pause));
+    NsqConnection *self = (NsqConnection *) connection;
 
-    loop_change(self->loop, &self->listener, EPOLLIN);
+    if (self->node != NULL)
+        nsq_table_remove_node(self->server->table, g_steal_pointer(&self->node), why);
 }
 
-/* Answers go out at once; a machine that vanished is noticed within KEEPALIVE_S * (KEEPALIVE_PROBES
- * + 1), if its node's silence does not end the connection before. Connections inherit it from the
- * listening socket. */
-static void
-set_socket_options(int fd)
-{
-    const int on = 1, seconds = KEEPALIVE_S, probes = KEEPALIVE_PROBES;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
-/* One too many is closed without a word, as one that cannot be watched is. */
-static void
-take_connection(NsqServer *self, int fd, const struct sockaddr *address)
-{
-    g_autofree char *peer = endpoint_text_of_address(address);
-
-    if (self->connections.length < self->options.max_connections) {
-        nsq_connection_open(self, fd, peer);
-        return;
-    }
-    refusals_add(self->refusals, REFUSAL_TOO_MANY, peer,
-                 "raise max-connections of the section nsqlookupd");
-    close(fd);
-}
-
-static void
-on_connection(LoopWatch *watch, guint32 events G_GNUC_UNUSED)
-{
-    NsqServer *self = (NsqServer *) ((char *) watch - G_STRUCT_OFFSET(NsqServer, listener));
-
-    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
-        struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-        int fd =
-            accept4(watch->fd, (struct sockaddr *) &address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-        if (fd >= 0) {
-            take_connection(self, fd, (struct sockaddr *) &address);
-            continue;
-        }
-        if (errno == EAGAIN)
-            return;
-        if (errno == EINTR || errno == ECONNABORTED)
-            continue;
-        refusals_add(self->refusals, REFUSAL_RESOURCES, "", g_strerror(errno));
-        pause_accepting(self);
-        return;
-    }
-}
+static const TcpProtocol protocol = {
+    .section = "nsqlookupd",
+    .connection_size = sizeof(NsqConnection),
+    .opened = on_opened,
+    .take = nsq_commands_take,
+    .read_ended = nsq_commands_end,
+    .crowded = nsq_commands_crowd,
+    .left = on_left,
+};
 
 NsqServer *
 nsq_server_new(Loop *loop, NsqTable *table, Refusals *refusals, const NsqServerOptions *options,
                GError **error)
 {
     g_autoptr(NsqServer) self = g_new0(NsqServer, 1);
+    const TcpServerOptions tcp_options = {
+        .listen = options->listen,
+        .max_connections = options->max_connections,
+        .held_max = HELD_MAX,
+        .linger_us = options->linger_us,
+    };
 
-    self->loop = loop;
     self->table = table;
-    self->refusals = refusals;
     self->options = *options;
     self->options.listen = NULL;
-    self->metrics = metric_set_new(nsq_server_specs, "registry", "nsqlookupd", "nsqlookupd");
-    self->pause.expired = on_pause_is_over;
-    self->listener.events = EPOLLIN;
-    self->listener.ready = on_connection;
-    self->listener.fd = endpoint_listen(options->listen, BACKLOG, &self->bound, error);
-    if (self->listener.fd < 0)
-        return NULL;
-    set_socket_options(self->listener.fd);
-    if (!loop_add(loop, &self->listener, error)) {
-        close(self->listener.fd);
-        self->listener.fd = -1;
-        return NULL;
-    }
-    return g_steal_pointer(&self);
+    self->metrics = metric_set_new(specs, "registry", protocol.section, protocol.section);
+    self->tcp = tcp_server_new(loop, refusals, &protocol, &tcp_options, self, error);
+    return self->tcp != NULL ? g_steal_pointer(&self) : NULL;
 }
 
 const Endpoint *
 nsq_server_bound(const NsqServer *self)
 {
-    return self->bound;
+    return tcp_server_bound(self->tcp);
 }
 
 void
@@ -141,23 +78,17 @@ nsq_server_set_self(NsqServer *self, const NsqSelf *answer)
     self->self_json = nsq_self_to_json(answer);
 }
 
-MetricSet *
-nsq_server_metrics(const NsqServer *self)
+void
+nsq_server_add_metrics(NsqServer *self, GPtrArray *sets)
 {
-    return self->metrics;
+    g_ptr_array_add(sets, tcp_server_metrics(self->tcp));
+    g_ptr_array_add(sets, self->metrics);
 }
 
 void
 nsq_server_stop(NsqServer *self)
 {
-    if (self->listener.fd < 0)
-        return;
-    loop_remove(self->loop, &self->listener);
-    loop_timer_clear(self->loop, &self->pause);
-    close(self->listener.fd);
-    self->listener.fd = -1;
-    while (self->connections.head != NULL)
-        nsq_connection_close(self->connections.head->data, "the registry stops");
+    tcp_server_stop(self->tcp);
 }
 
 void
@@ -165,9 +96,8 @@ nsq_server_free(NsqServer *self)
 {
     if (self == NULL)
         return;
-    nsq_server_stop(self);
+    tcp_server_free(self->tcp);
     metric_set_free(self->metrics);
-    endpoint_free(self->bound);
     g_free(self->self_json);
     g_free(self);
 }

@@ -29,7 +29,7 @@ NsqServer *nsq_server_new(Loop *loop, NsqTable *table, Refusals *refusals,
 const Endpoint *nsq_server_bound(const NsqServer *self);
 /* The answer to IDENTIFY, before the loop turns. */
 void nsq_server_set_self(NsqServer *self, const NsqSelf *answer);
-MetricSet *nsq_server_metrics(const NsqServer *self);
+void nsq_server_add_metrics(NsqServer *self, GPtrArray *sets);
 /* Stops accepting and closes all connections: the nodes leave the table. */
 void nsq_server_stop(NsqServer *self);
 void nsq_server_free(NsqServer *self);

@@ -1,35 +1,36 @@
-/* nsq_server_private.h - the server and its connections; for their own files alone. */
+/* nsq_server_private.h - one connection of one nsqd; for the server's own two files alone. */
 #pragma once
 
 #include "registry/nsq_server.h"
+#include "registry/tcp_server.h"
 
-#define NSQ_READ_BYTES (16 * 1024)
-/* What all connections together may have of commands that are not there whole. */
-#define NSQ_HELD_MAX (32 * 1024 * 1024)
-
-typedef enum { NSQ_CONNECTIONS, NSQ_COMMANDS } NsqServerMetric;
+typedef enum {
+    STATE_MAGIC,
+    STATE_LINE,
+    STATE_BODY_SIZE,
+    STATE_BODY,
+} NsqState;
 
 struct NsqServer {
-    Loop *loop;
     NsqTable *table;
-    Refusals *refusals;
     NsqServerOptions options; /* without listen */
-    Endpoint *bound;
     char *self_json;
     MetricSet *metrics;
-
-    LoopWatch listener; /* fd -1: closed */
-    LoopTimer pause;    /* no descriptors: until it is over the listener is not watched */
-    GQueue connections; /* NsqConnection */
-    gsize held_bytes;   /* in the inputs of all connections */
-    guint8 scratch[NSQ_READ_BYTES];
+    TcpServer *tcp;
 };
 
-extern const MetricSpec nsq_server_specs[];
+typedef struct {
+    TcpConnection base;
+    NsqServer *server;
+    NsqNode *node; /* NULL before IDENTIFY and after the end */
+    NsqState state;
+    gboolean was_identified;
+    gsize body_length;
+} NsqConnection;
 
-typedef struct NsqConnection NsqConnection;
+enum { NSQ_COMMANDS };
 
-/* Takes the descriptor. */
-void nsq_connection_open(NsqServer *server, int fd, const char *peer);
-/* At once, whatever is under way. */
-void nsq_connection_close(NsqConnection *self, const char *why);
+/* The first command that is there whole: how many bytes it has; 0: none. */
+gsize nsq_commands_take(TcpConnection *connection, ByteSpan bytes);
+void nsq_commands_end(TcpConnection *connection);   /* the client sends no more */
+void nsq_commands_crowd(TcpConnection *connection); /* what is left over is too much to keep */

@@ -147,7 +147,7 @@ nsq_service_table(const NsqService *self)
 void
 nsq_service_add_metrics(NsqService *self, GPtrArray *sets)
 {
-    g_ptr_array_add(sets, nsq_server_metrics(self->server));
+    nsq_server_add_metrics(self->server, sets);
     g_ptr_array_add(sets, nsq_journal_metrics(self->journal, self->table));
     g_ptr_array_add(sets, refusals_metrics(self->refusals));
     g_ptr_array_add(sets, nsq_http_metrics(self->http));
