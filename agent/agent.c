@@ -6,6 +6,7 @@
 #include "agent/agent_stop.h"
 #include "agent/core/sink_runner.h"
 #include "agent/core/source_runner.h"
+#include "agent/registration/registration_service.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -21,6 +22,7 @@ struct Agent {
     AgentConfig *config;
     GPtrArray *sink_runners;   /* SinkRunner *, as the sinks of the configuration */
     GPtrArray *source_runners; /* SourceRunner *, as its sources */
+    RegistrationService *registration;
     gint state;                /* AgentState, atomic */
     _Atomic gint64 started_ms; /* wall clock */
 
@@ -43,6 +45,7 @@ agent_new(AgentConfig *config)
     for (guint i = 0; i < config->sources->len; i++)
         g_ptr_array_add(self->source_runners,
                         source_runner_new(g_ptr_array_index(config->sources, i)));
+    self->registration = registration_service_new(config->registrations);
     return self;
 }
 
@@ -52,6 +55,7 @@ agent_free(Agent *self)
     if (self == NULL)
         return;
     g_assert(self->opened->len == 0);
+    registration_service_free(self->registration);
     g_ptr_array_unref(self->source_runners);
     g_ptr_array_unref(self->sink_runners);
     g_ptr_array_unref(self->opened);
@@ -135,8 +139,10 @@ agent_start(Agent *self, GError **error)
     g_assert(agent_state(self) == AGENT_NEW);
     g_atomic_int_set(&self->state, AGENT_STARTING);
     atomic_store(&self->started_ms, clock_wall_us() / 1000);
-    if (!agent_open(self, error) || !agent_start_runners(self, error)) {
-        agent_stop_runners(self->source_runners, self->sink_runners, self->config);
+    if (!agent_open(self, error) || !agent_start_runners(self, error) ||
+        !registration_service_start(self->registration, error)) {
+        agent_stop_runners(self->source_runners, self->sink_runners, self->config,
+                           self->config->shutdown_timeout_us);
         agent_close(self);
         g_atomic_int_set(&self->state, AGENT_STOPPED);
         return FALSE;
@@ -150,6 +156,19 @@ agent_start(Agent *self, GError **error)
 
 /* ---- stop ---- */
 
+/* Those who look for a source are told that it goes before it does. */
+#define UNREGISTER_MAX_US G_USEC_PER_SEC
+#define UNREGISTER_SHARE 4
+
+static void
+agent_unregister(Agent *self)
+{
+    gint64 patience_us =
+        MIN(self->config->shutdown_timeout_us / UNREGISTER_SHARE, UNREGISTER_MAX_US);
+
+    registration_service_stop(self->registration, clock_deadline_us(patience_us));
+}
+
 guint64
 agent_stop(Agent *self)
 {
@@ -161,7 +180,9 @@ agent_stop(Agent *self)
     g_atomic_int_set(&self->state, AGENT_STOPPING);
     log_info("stopping", LOG_TEXT("agent", self->config->name),
              LOG_INT("timeout_ms", self->config->shutdown_timeout_us / 1000));
-    agent_stop_runners(self->source_runners, self->sink_runners, self->config);
+    agent_unregister(self);
+    agent_stop_runners(self->source_runners, self->sink_runners, self->config,
+                       begin_us + self->config->shutdown_timeout_us - clock_now_us());
     self->lost = agent_write_off(self->config);
     agent_count_events(self, &left, &(guint64){ 0 });
     agent_close(self);
@@ -178,6 +199,12 @@ const AgentConfig *
 agent_config(const Agent *self)
 {
     return self->config;
+}
+
+void
+agent_set_http_port(Agent *self, guint16 port)
+{
+    registration_service_set_http_port(self->registration, port);
 }
 
 gint64

@@ -12,12 +12,16 @@ typedef struct Agent Agent;
 Agent *agent_new(AgentConfig *config /* (transfer full) */);
 void agent_free(Agent *self); /* stopped, or never started */
 
-/* Opens everything, then starts channels, sinks, sources. All or nothing. */
+/* Opens everything, then starts channels, sinks, sources; then registries are told. All or nothing.
+ */
 gboolean agent_start(Agent *self, GError **error);
-/* Sources stop and answer, channels that would lose their content are drained, sinks stop, by
- * shutdown-timeout. Returns the number of events lost; logs what became of the rest. Stopping twice
- * is the same as once. */
+/* Registries are told, sources stop and answer, channels that would lose their content are drained,
+ * sinks stop, by shutdown-timeout. Returns the number of events lost; logs what became of the rest.
+ * Stopping twice is the same as once. */
 guint64 agent_stop(Agent *self);
+
+/* Where the agent answers HTTP, for registries. */
+void agent_set_http_port(Agent *self, guint16 port);
 
 const AgentConfig *agent_config(const Agent *self);
 /* Wall clock, milliseconds since 1970; 0 before agent_start. */

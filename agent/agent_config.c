@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/agent_config_check.h"
+#include "agent/agent_config_registration.h"
 #include "agent/agent_config_sinks.h"
 #include "agent/agent_part.h"
 #include "agent/agent_route.h"
@@ -36,8 +37,8 @@ static const OptionSpec *const agent_tables[] = { agent_options, NULL };
 
 /* ---- sections ---- */
 
-static const char *const section_names[] = { "agent", "sources",     "channels",
-                                             "sinks", "sink-groups", NULL };
+static const char *const section_names[] = { "agent",       "sources",      "channels", "sinks",
+                                             "sink-groups", "registration", NULL };
 
 static void
 check_sections(const YamlNode *root, Problems *problems)
@@ -186,6 +187,7 @@ agent_config_new(void)
     self->sink_groups = g_ptr_array_new_with_free_func(free_part);
     self->interceptors = g_ptr_array_new_with_free_func(free_part);
     self->selectors = g_ptr_array_new_with_free_func(free_part);
+    self->registrations = g_ptr_array_new_with_free_func(free_part);
     self->routes = g_ptr_array_new_with_free_func((GDestroyNotify) agent_route_free);
     return self;
 }
@@ -196,6 +198,7 @@ agent_config_free(AgentConfig *self)
     if (self == NULL)
         return;
     g_ptr_array_unref(self->routes); /* their processors look at all the rest */
+    g_ptr_array_unref(self->registrations);
     g_ptr_array_unref(self->sources);
     g_ptr_array_unref(self->selectors);
     g_ptr_array_unref(self->interceptors);
@@ -223,11 +226,13 @@ agent_config_from_tree(YamlNode *tree, Problems *problems)
     read_section(self->sink_groups, root, "sink-groups", COMPONENT_SINK_GROUP, problems);
     agent_config_wire_sinks(self, problems);
     wire_sources(self, problems);
+    agent_config_read_registration(self, root, problems);
     agent_config_check(self, root, problems);
     configure_all(self->channels, problems);
     configure_all(self->sinks, problems);
     configure_all(self->sink_groups, problems);
     configure_all(self->sources, problems);
+    configure_all(self->registrations, problems);
     if (problems_count(problems) > 0)
         return NULL;
     for (guint i = 0; i < self->routes->len; i++)

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "agent/core/registration.h"
 #include "agent/core/sink.h"
 #include "agent/core/sink_group.h"
 #include "agent/core/source.h"
@@ -13,13 +14,14 @@ typedef struct {
     gint64 shutdown_timeout_us;
     Endpoint *http; /* NULL: off */
 
-    GPtrArray *channels;     /* Channel *, owned, in the order of the file */
-    GPtrArray *sources;      /* Source *, owned, each with its processor */
-    GPtrArray *sinks;        /* Sink *, owned, each with its channels and its group */
-    GPtrArray *sink_groups;  /* SinkGroup *, owned, each with its members */
-    GPtrArray *interceptors; /* Interceptor *, owned */
-    GPtrArray *selectors;    /* Selector *, owned */
-    GPtrArray *routes;       /* AgentRoute *, owned, one for each source in the same order */
+    GPtrArray *channels;      /* Channel *, owned, in the order of the file */
+    GPtrArray *sources;       /* Source *, owned, each with its processor */
+    GPtrArray *sinks;         /* Sink *, owned, each with its channels and its group */
+    GPtrArray *sink_groups;   /* SinkGroup *, owned, each with its members */
+    GPtrArray *interceptors;  /* Interceptor *, owned */
+    GPtrArray *selectors;     /* Selector *, owned */
+    GPtrArray *registrations; /* Registration *, owned, each with its source */
+    GPtrArray *routes;        /* AgentRoute *, owned, one for each source in the same order */
 } AgentConfig;
 
 extern const OptionSpec agent_options[]; /* the rows of `agent:` */

@@ -25,6 +25,16 @@ static const ChannelType unknown_channel = {
 static const SinkType unknown_sink = {
     .base = { .name = "unknown", .instance_size = sizeof(Sink) },
 };
+static const GPtrArray *
+no_addresses(const Registration *self G_GNUC_UNUSED)
+{
+    return NULL;
+}
+
+static const RegistrationType unknown_registration = {
+    .base = { .name = "unknown", .instance_size = sizeof(Registration) },
+    .addresses = no_addresses,
+};
 static const ComponentType *const unknown_types[N_COMPONENT_KINDS] = {
     [COMPONENT_SOURCE] = &unknown_source.base,
     [COMPONENT_INTERCEPTOR] = &unknown_interceptor.base,
@@ -32,6 +42,7 @@ static const ComponentType *const unknown_types[N_COMPONENT_KINDS] = {
     [COMPONENT_CHANNEL] = &unknown_channel.base,
     [COMPONENT_SINK] = &unknown_sink.base,
     [COMPONENT_SINK_GROUP] = &load_balance_sink_group,
+    [COMPONENT_REGISTRATION] = &unknown_registration.base,
 };
 
 const YamlNode *

@@ -100,9 +100,9 @@ stop_sinks(GPtrArray *runners, const GPtrArray *sinks, gint64 deadline_us)
 }
 
 void
-agent_stop_runners(GPtrArray *source_runners, GPtrArray *sink_runners, const AgentConfig *config)
+agent_stop_runners(GPtrArray *source_runners, GPtrArray *sink_runners, const AgentConfig *config,
+                   gint64 timeout_us)
 {
-    gint64 timeout_us = config->shutdown_timeout_us;
     gint64 answer_deadline_us = clock_deadline_us(timeout_us / 2);
     gint64 deadline_us = clock_deadline_us(timeout_us - timeout_us / INTERRUPT_SHARE);
 

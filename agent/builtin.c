@@ -10,6 +10,7 @@ static const ComponentType *const interceptors[] = { BUILTIN_INTERCEPTORS(BUILTI
 static const ComponentType *const selectors[] = { BUILTIN_SELECTORS(BUILTIN_ENTRY) NULL };
 static const ComponentType *const channels[] = { BUILTIN_CHANNELS(BUILTIN_ENTRY) NULL };
 static const ComponentType *const sinks[] = { BUILTIN_SINKS(BUILTIN_ENTRY) NULL };
+static const ComponentType *const registrations[] = { BUILTIN_REGISTRATIONS(BUILTIN_ENTRY) NULL };
 static const ComponentType *const sink_groups[] = { &failover_sink_group, &load_balance_sink_group,
                                                     NULL };
 
@@ -24,6 +25,7 @@ static const struct {
     [COMPONENT_CHANNEL] = { channels, channel_options, channel_metrics },
     [COMPONENT_SINK] = { sinks, sink_options, sink_metrics },
     [COMPONENT_SINK_GROUP] = { sink_groups, sink_group_options, sink_group_metrics },
+    [COMPONENT_REGISTRATION] = { registrations, registration_options, NULL },
 };
 
 const ComponentType *const *

@@ -3,6 +3,7 @@
 
 #include "agent/core/channel.h"
 #include "agent/core/interceptor.h"
+#include "agent/core/registration.h"
 #include "agent/core/selector.h"
 #include "agent/core/sink.h"
 #include "agent/core/sink_group.h"
@@ -38,16 +39,20 @@
     X(null_sink)         \
     X(thrift_sink)
 
+#define BUILTIN_REGISTRATIONS(X) X(nsqlookupd_registration)
+
 #define BUILTIN_DECLARE_SOURCE(name) extern const SourceType name;
 #define BUILTIN_DECLARE_INTERCEPTOR(name) extern const InterceptorType name;
 #define BUILTIN_DECLARE_SELECTOR(name) extern const SelectorType name;
 #define BUILTIN_DECLARE_CHANNEL(name) extern const ChannelType name;
 #define BUILTIN_DECLARE_SINK(name) extern const SinkType name;
+#define BUILTIN_DECLARE_REGISTRATION(name) extern const RegistrationType name;
 BUILTIN_SOURCES(BUILTIN_DECLARE_SOURCE)
 BUILTIN_INTERCEPTORS(BUILTIN_DECLARE_INTERCEPTOR)
 BUILTIN_SELECTORS(BUILTIN_DECLARE_SELECTOR)
 BUILTIN_CHANNELS(BUILTIN_DECLARE_CHANNEL)
 BUILTIN_SINKS(BUILTIN_DECLARE_SINK)
+BUILTIN_REGISTRATIONS(BUILTIN_DECLARE_REGISTRATION)
 
 /* NULL-terminated, in the order above. The ComponentType is the first member of each. */
 const ComponentType *const *builtin_types(ComponentKind kind);

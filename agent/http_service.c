@@ -35,6 +35,7 @@ http_service_try(HttpService *self, GError **error)
     if (self->server == NULL)
         return FALSE;
     bound = endpoint_to_text(http_server_bound(self->server));
+    agent_set_http_port(self->agent, http_server_bound(self->server)->port);
     log_info("listening", LOG_TEXT("component", "http"), LOG_TEXT("address", bound));
     return TRUE;
 }

@@ -6,6 +6,8 @@ libagent_a_SOURCES = \
 	%D%/agent_config.h \
 	%D%/agent_config_check.c \
 	%D%/agent_config_check.h \
+	%D%/agent_config_registration.c \
+	%D%/agent_config_registration.h \
 	%D%/agent_config_sinks.c \
 	%D%/agent_config_sinks.h \
 	%D%/agent_part.c \
@@ -121,6 +123,8 @@ libagent_a_SOURCES = \
 	%D%/core/poison.h \
 	%D%/core/put_state.c \
 	%D%/core/put_state.h \
+	%D%/core/registration.c \
+	%D%/core/registration.h \
 	%D%/core/route.c \
 	%D%/core/route.h \
 	%D%/core/selector.c \
@@ -165,6 +169,13 @@ libagent_a_SOURCES = \
 	%D%/interceptors/time_pattern.h \
 	%D%/interceptors/timestamp_interceptor.c \
 	%D%/interceptors/uuid_interceptor.c \
+	%D%/registration/announcer.c \
+	%D%/registration/announcer.h \
+	%D%/registration/nsqlookupd_registration.c \
+	%D%/registration/registration_service.c \
+	%D%/registration/registration_service.h \
+	%D%/registration/registry_link.c \
+	%D%/registration/registry_link.h \
 	%D%/selectors/load_balance_selector.c \
 	%D%/selectors/multiplexing_selector.c \
 	%D%/selectors/replicating_selector.c \
@@ -217,7 +228,7 @@ endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
-AGENT_LIBS = libagent.a libclient.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
+AGENT_LIBS = libagent.a libregistry-wire.a libclient.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 
 bin_PROGRAMS += leat
 leat_SOURCES = %D%/main.c

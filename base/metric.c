@@ -114,8 +114,15 @@ metric_add_value(MetricSet *self, guint row, guint value, guint64 amount)
 void
 metric_subtract(MetricSet *self, guint row, guint64 amount)
 {
+    metric_subtract_value(self, row, 0, amount);
+}
+
+void
+metric_subtract_value(MetricSet *self, guint row, guint value, guint64 amount)
+{
     g_assert(self->specs[row].kind == METRIC_GAUGE);
-    atomic_fetch_sub_explicit(metric_cell(self, GAUGE_SHARD, row, 0), amount, memory_order_relaxed);
+    atomic_fetch_sub_explicit(metric_cell(self, GAUGE_SHARD, row, value), amount,
+                              memory_order_relaxed);
 }
 
 void

@@ -38,7 +38,8 @@ void metric_set_free(MetricSet *self);
 void metric_add(MetricSet *self, guint row, guint64 amount);
 void metric_add_value(MetricSet *self, guint row, guint value, guint64 amount);
 void metric_subtract(MetricSet *self, guint row, guint64 amount); /* gauges */
-void metric_set(MetricSet *self, guint row, guint64 number);      /* gauges */
+void metric_subtract_value(MetricSet *self, guint row, guint value, guint64 amount);
+void metric_set(MetricSet *self, guint row, guint64 number); /* gauges */
 void metric_observe_us(MetricSet *self, guint row, gint64 us, guint64 weight);
 guint64 metric_get(const MetricSet *self, guint row); /* a labelled row: the sum of its values */
 guint64 metric_get_value(const MetricSet *self, guint row, guint value);

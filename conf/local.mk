@@ -1,5 +1,6 @@
 EXTRA_DIST += \
 	%D%/collector.yaml \
+	%D%/discovered-collector.yaml \
 	%D%/durable.yaml \
 	%D%/edge.yaml \
 	%D%/failover.yaml \

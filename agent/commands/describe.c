@@ -268,9 +268,8 @@ const Command describe_command = {
     .details =
         "Without an argument: every part, a line each. With a KIND (source, interceptor, "
         "selector,\n"
-        "channel, sink, sink-group, agent): what all parts of the kind share. With KIND/TYPE: "
-        "every option of\n"
-        "that part with its kind, range and default, and every metric.\n"
+        "channel, sink, sink-group, registration, agent): what all parts of the kind share. With\n"
+        "KIND/TYPE: every option of that part with its kind, range and default, and every metric.\n"
         "\n"
         "--all writes everything: as a commented configuration (yaml), as a JSON schema that lets\n"
         "editors complete and check a configuration, or as the sections of leat.yaml(5) (man).\n"

@@ -108,6 +108,23 @@ write_section(JsonWriter *json, ComponentKind kind)
     json_close(json, '}');
 }
 
+/* A list of parts without names. */
+static void
+write_list_section(JsonWriter *json, ComponentKind kind)
+{
+    g_autofree char *description =
+        g_strdup_printf("A list; it %s.", describe_purpose_of_kind(kind));
+
+    json_open(json, describe_section_of_kind(kind), '{');
+    json_text(json, "description", description);
+    json_text(json, "type", "array");
+    json_int(json, "minItems", 1);
+    json_open(json, "items", '{');
+    schema_write_reference(json, component_kind_name(kind));
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
 static void
 write_agent_definition(JsonWriter *json)
 {
@@ -135,6 +152,7 @@ write_root(JsonWriter *json)
     json_close(json, '}');
     for (guint i = 0; i < G_N_ELEMENTS(sections); i++)
         write_section(json, sections[i]);
+    write_list_section(json, COMPONENT_REGISTRATION);
     json_close(json, '}');
     json_open(json, "required", '[');
     for (guint i = 0; i < G_N_ELEMENTS(sections) - 1; i++)

@@ -5,9 +5,13 @@ const char *
 describe_section_of_kind(ComponentKind kind)
 {
     static const char *const sections[N_COMPONENT_KINDS] = {
-        [COMPONENT_SOURCE] = "sources",     [COMPONENT_INTERCEPTOR] = "interceptors",
-        [COMPONENT_SELECTOR] = "selectors", [COMPONENT_CHANNEL] = "channels",
-        [COMPONENT_SINK] = "sinks",         [COMPONENT_SINK_GROUP] = "sink-groups",
+        [COMPONENT_SOURCE] = "sources",
+        [COMPONENT_INTERCEPTOR] = "interceptors",
+        [COMPONENT_SELECTOR] = "selectors",
+        [COMPONENT_CHANNEL] = "channels",
+        [COMPONENT_SINK] = "sinks",
+        [COMPONENT_SINK_GROUP] = "sink-groups",
+        [COMPONENT_REGISTRATION] = "registration",
     };
 
     return sections[kind];
@@ -23,6 +27,7 @@ describe_purpose_of_kind(ComponentKind kind)
         [COMPONENT_CHANNEL] = "hold events between a source and a sink",
         [COMPONENT_SINK] = "take events from a channel and deliver them",
         [COMPONENT_SINK_GROUP] = "say which of several sinks delivers next",
+        [COMPONENT_REGISTRATION] = "announces sources at registries, so that others find them",
     };
 
     return purposes[kind];

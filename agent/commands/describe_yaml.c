@@ -313,6 +313,26 @@ append_sink_groups(GString *yaml)
                     "[third, fourth]");
 }
 
+/* A list: the options of the kind are told of in its first item. */
+static void
+append_registration(GString *yaml)
+{
+    const ComponentType *const *types = builtin_types(COMPONENT_REGISTRATION);
+
+    g_string_append(yaml, "\nregistration:");
+    for (guint i = 0; types[i] != NULL; i++) {
+        append_heading(yaml, 2, types[i]->name, types[i]->summary);
+        g_string_append_printf(yaml, "  - type: %s\n", types[i]->name);
+        append_rows(yaml, 4, types[i]->options);
+        g_string_append_c(yaml, '\n');
+        append_comment(yaml, 4,
+                       i == 0 ? "Options of every registration:"
+                              : "It also has the options of every registration, as above.");
+        if (i == 0)
+            append_rows(yaml, 4, builtin_kind_options(COMPONENT_REGISTRATION));
+    }
+}
+
 char *
 describe_as_yaml(void)
 {
@@ -323,5 +343,6 @@ describe_as_yaml(void)
     append_channels(yaml);
     append_sinks(yaml);
     append_sink_groups(yaml);
+    append_registration(yaml);
     return g_string_free(yaml, FALSE);
 }

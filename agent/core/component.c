@@ -13,9 +13,13 @@ const char *
 component_kind_name(ComponentKind kind)
 {
     static const char *const names[N_COMPONENT_KINDS] = {
-        [COMPONENT_SOURCE] = "source",     [COMPONENT_INTERCEPTOR] = "interceptor",
-        [COMPONENT_SELECTOR] = "selector", [COMPONENT_CHANNEL] = "channel",
-        [COMPONENT_SINK] = "sink",         [COMPONENT_SINK_GROUP] = "sink-group",
+        [COMPONENT_SOURCE] = "source",
+        [COMPONENT_INTERCEPTOR] = "interceptor",
+        [COMPONENT_SELECTOR] = "selector",
+        [COMPONENT_CHANNEL] = "channel",
+        [COMPONENT_SINK] = "sink",
+        [COMPONENT_SINK_GROUP] = "sink-group",
+        [COMPONENT_REGISTRATION] = "registration",
     };
 
     return names[kind];
@@ -122,14 +126,16 @@ count_rows(const MetricSpec *specs)
 }
 
 void
-component_set_metric_values(Component *self, guint row, const char *const *values)
+component_set_metric_values(Component *self, const char *const *values)
 {
     const MetricSpec *specs = metric_set_specs(self->part_metrics);
     MetricSpec *own = g_new(MetricSpec, count_rows(specs) + 1);
 
     memcpy(own, specs, (count_rows(specs) + 1) * sizeof(MetricSpec));
     self->own_values = g_strdupv((GStrv) values);
-    own[row].values = (const char *const *) self->own_values;
+    for (MetricSpec *row = own; row->name != NULL; row++)
+        if (row->label != NULL && row->values == NULL)
+            row->values = (const char *const *) self->own_values;
     component_drop_metrics(self->part_metrics);
     self->part_metrics = component_add_metrics(self, own);
     self->own_specs = own;

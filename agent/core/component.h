@@ -15,6 +15,7 @@ typedef enum {
     COMPONENT_CHANNEL,
     COMPONENT_SINK,
     COMPONENT_SINK_GROUP,
+    COMPONENT_REGISTRATION,
     N_COMPONENT_KINDS,
 } ComponentKind;
 
@@ -81,9 +82,9 @@ void component_problem(const Component *self, Problems *problems, const char *op
 /* Whether one of its options has a problem already, so that what follows from its value is none. */
 gboolean component_has_problem(const Component *self, const Problems *problems, const char *option);
 
-/* For configure, once: the values (NULL-terminated, copied) of the label of a row of the type,
- * where they depend on the configuration. */
-void component_set_metric_values(Component *self, guint row, const char *const *values);
+/* For configure, once: the values (NULL-terminated, copied) of the labels of those rows of the type
+ * that have none, as they depend on the configuration. */
+void component_set_metric_values(Component *self, const char *const *values);
 
 /* An event of note: counted by reason, logged at most once a second per reason (the number of those
  * left out is logged with the next). Any thread. detail and peer may be NULL. */

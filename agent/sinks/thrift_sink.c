@@ -388,7 +388,7 @@ name_hosts(ThriftSink *self)
         labels[MIN(host, LABELLED_HOSTS_MAX)] = host < LABELLED_HOSTS_MAX ? name : "others";
         g_ptr_array_add(self->host_names, g_steal_pointer(&name));
     }
-    component_set_metric_values(&self->base.base, THRIFT_SINK_HOST_FAILURES, labels);
+    component_set_metric_values(&self->base.base, labels);
 }
 
 static void

@@ -5,6 +5,7 @@ integration_files = \
 	%D%/client_library.py \
 	%D%/conftest.py \
 	%D%/cut_link.py \
+	%D%/fake_registry.py \
 	%D%/far_end.py \
 	%D%/files.py \
 	%D%/flume_api.py \
@@ -26,6 +27,7 @@ integration_files = \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
 	%D%/test_readme.py \
+	%D%/test_registration.py \
 	%D%/test_registry_http.py \
 	%D%/test_registry_life.py \
 	%D%/test_registry_tcp.py \

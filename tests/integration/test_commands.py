@@ -82,7 +82,7 @@ def test_every_channel_command_has_help_with_an_example(command):
     (["describe", "--all=yml"], ["--all=yml", "did you mean 'yaml'?"]),
     (["describe", "--all=yaml", "sink"], ["leat describe", "'sink'"]),
     (["describe", "sinc"], ["there is no kind 'sinc'", "did you mean 'sink'?"]),
-    (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, sink-group, agent"]),
+    (["describe", ""], ["there is no kind ''", "source, interceptor, selector, channel, sink, sink-group, registration, agent"]),
     (["describe", "sink/fiel"], ["there is no sink of type 'fiel'", "did you mean 'file'?"]),
     (["describe", "logger"], ["there is no kind 'logger'", "did you mean 'sink/logger'?"]),
     (["describe", "sink/"], ["there is no sink of type ''", "file, logger, null"]),

@@ -22,11 +22,12 @@ LAYERS = {
     "agent/channels": ["agent/channels/file_channel", "agent/core", "base"],
     "agent/channels/file_channel": ["agent/core", "base"],
     "agent/sinks": ["agent/core", "client", "base"],
+    "agent/registration": ["agent/core", "registry/wire", "base"],
     "agent/commands": ["agent", "agent/channels/file_channel", "agent/core", "client", "thrift/wire", "base"],
-    "agent": ["agent/commands", "agent/core", "base"],
+    "agent": ["agent/commands", "agent/registration", "agent/core", "base"],
 }
 PART_FOLDERS = {"sources": "SOURCES", "interceptors": "INTERCEPTORS", "selectors": "SELECTORS",
-                "channels": "CHANNELS", "sinks": "SINKS"}
+                "channels": "CHANNELS", "sinks": "SINKS", "registration": "REGISTRATIONS"}
 
 
 def folder_of(path):
@@ -65,7 +66,7 @@ def check_catalogue():
         match = re.search(rf"#define BUILTIN_{macro}\(X\)([^\n]*)", catalogue)
         registered = set(re.findall(r"X\((\w+)\)", match[1])) if match else set()
         kind = {"SOURCES": "SourceType", "INTERCEPTORS": "InterceptorType", "SELECTORS": "SelectorType",
-                "CHANNELS": "ChannelType", "SINKS": "SinkType"}[macro]
+                "CHANNELS": "ChannelType", "SINKS": "SinkType", "REGISTRATIONS": "RegistrationType"}[macro]
         defined = set()
         for path in sorted((top / "agent" / folder).rglob("*.c")):
             defined |= set(re.findall(rf"^const {kind} (\w+) = ", path.read_text(), re.M))

@@ -1,5 +1,6 @@
 unit_tests = \
 	%D%/test_agent_config \
+	%D%/test_announcer \
 	%D%/test_backoff \
 	%D%/test_batch \
 	%D%/test_batch_cutter \
@@ -66,6 +67,7 @@ unit_tests = \
 	%D%/test_receive_memory \
 	%D%/test_regex \
 	%D%/test_regex_interceptors \
+	%D%/test_registration \
 	%D%/test_registry_text \
 	%D%/test_reply \
 	%D%/test_resolver \
@@ -384,6 +386,12 @@ tests_unit_test_nsq_request_SOURCES = %D%/test_nsq_request.c
 tests_unit_test_nsq_request_LDADD = libregistry-wire.a $(BASE_LIBS)
 tests_unit_test_nsq_wire_SOURCES = %D%/test_nsq_wire.c
 tests_unit_test_nsq_wire_LDADD = $(REGISTRY_LIBS)
+# A source of which registries are told.
+fake_listener = $(test_part) tests/support/fake_listener.c tests/support/fake_listener.h
+tests_unit_test_announcer_SOURCES = $(fake_listener) %D%/test_announcer.c
+tests_unit_test_announcer_LDADD = $(AGENT_LIBS)
+tests_unit_test_registration_SOURCES = $(fake_listener) %D%/test_registration.c
+tests_unit_test_registration_LDADD = $(AGENT_LIBS)
 tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
 tests_unit_test_registry_text_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_spillable_channel_SOURCES = \

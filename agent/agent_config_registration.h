@@ -1,0 +1,7 @@
+/* agent_config_registration.h - the section `registration`: which source is announced where. */
+#pragma once
+
+#include "agent/agent_config.h"
+
+/* After the sources. The list may be missing. */
+void agent_config_read_registration(AgentConfig *self, const YamlNode *root, Problems *problems);
