@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	%D%/test_flume_tiers.py \
 	%D%/test_nsq.py \
 	%D%/test_nsqjs.py \
+	%D%/test_registration.py \
 	%D%/test_registry_page.py
 
 # What is skipped is named at the end, with the reason.
