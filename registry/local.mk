@@ -1,12 +1,32 @@
 # The second program. Its tables, formats and TCP need nothing more than base/; HTTP, and so the program, needs libsoup.
 noinst_LIBRARIES += libregistry-wire.a libregistry.a
 libregistry_wire_a_SOURCES = \
+	%D%/wire/broker_body.c \
+	%D%/wire/broker_body.h \
+	%D%/wire/broker_group.c \
+	%D%/wire/broker_group.h \
+	%D%/wire/broker_group_json.h \
+	%D%/wire/broker_packed_body.c \
 	%D%/wire/broker_registration.c \
 	%D%/wire/broker_registration.h \
+	%D%/wire/broker_registration_decode.c \
+	%D%/wire/cluster_info.c \
 	%D%/wire/cluster_info.h \
+	%D%/wire/crc32.c \
+	%D%/wire/crc32.h \
+	%D%/wire/data_version.c \
 	%D%/wire/data_version.h \
+	%D%/wire/data_version_json.h \
+	%D%/wire/fastjson.c \
+	%D%/wire/fastjson.h \
+	%D%/wire/inflate.h \
+	%D%/wire/json_object.c \
+	%D%/wire/json_object.h \
+	%D%/wire/json_reader.c \
+	%D%/wire/json_reader.h \
 	%D%/wire/json_value.c \
 	%D%/wire/json_value.h \
+	%D%/wire/kv_table.c \
 	%D%/wire/kv_table.h \
 	%D%/wire/namesrv_codes.h \
 	%D%/wire/nsq_command.c \
@@ -19,11 +39,24 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/nsq_name.h \
 	%D%/wire/nsq_request.c \
 	%D%/wire/nsq_request.h \
+	%D%/wire/queue_mapping.c \
+	%D%/wire/queue_mapping.h \
+	%D%/wire/remoting_command.c \
 	%D%/wire/remoting_command.h \
+	%D%/wire/remoting_decode.c \
+	%D%/wire/remoting_frame.h \
+	%D%/wire/topic_list.c \
 	%D%/wire/topic_list.h \
 	%D%/wire/topic_namespace.c \
 	%D%/wire/topic_namespace.h \
+	%D%/wire/topic_route.c \
 	%D%/wire/topic_route.h
+if HAVE_ZLIB
+libregistry_wire_a_SOURCES += %D%/wire/inflate_zlib.c
+else
+libregistry_wire_a_SOURCES += %D%/wire/inflate_none.c
+endif
+libregistry_wire_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
 libregistry_a_SOURCES = \
 	%D%/command_line.c \
 	%D%/command_line.h \
@@ -65,7 +98,7 @@ libregistry_a_SOURCES = \
 	%D%/toml_reader.c \
 	%D%/toml_reader.h
 
-REGISTRY_LIBS = libregistry.a libregistry-wire.a $(BASE_LIBS)
+REGISTRY_LIBS = libregistry.a libregistry-wire.a $(BASE_LIBS) $(ZLIB_LIBS)
 
 if HAVE_SOUP
 bin_PROGRAMS += leat-registry

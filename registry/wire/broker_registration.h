@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "registry/wire/data_version.h"
+#include "registry/wire/queue_mapping.h"
 #include "registry/wire/remoting_command.h"
 
 /* The bits of a queue's permission. */
@@ -26,13 +27,6 @@ typedef struct {
     gboolean order;
 } BrokerTopic;
 
-/* Where the queues of a static topic really are (5.x); the object is kept as it was written. */
-typedef struct {
-    char *topic;
-    char *broker;
-    char *json;
-} QueueMapping;
-
 typedef struct {
     char *cluster;
     char *broker;
@@ -51,9 +45,9 @@ typedef struct {
 
 BrokerRegistration *broker_registration_new(void); /* with the defaults; no names, no topics */
 void broker_registration_free(BrokerRegistration *self);
-/* (transfer full) of neither string. */
-void broker_registration_add_topic(BrokerRegistration *self, const char *name, gint32 read_queues,
-                                   gint32 write_queues, gint32 perm);
+/* The topic is the registration's. */
+BrokerTopic *broker_registration_add_topic(BrokerRegistration *self, const char *name,
+                                           gint32 read_queues, gint32 write_queues, gint32 perm);
 
 /* Of a REGISTER_BROKER (103) of any version. NULL, with the remark of the answer, which is an
  * error. A version without a timestamp is of now. */

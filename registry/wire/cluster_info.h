@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #include "base/span.h"
-#include "registry/wire/topic_route.h"
+#include "registry/wire/broker_group.h"
 
 typedef struct {
     char *name;

@@ -6,15 +6,7 @@
 
 #include <glib.h>
 
-typedef enum {
-    JSON_NULL,
-    JSON_FALSE,
-    JSON_TRUE,
-    JSON_NUMBER,
-    JSON_STRING,
-    JSON_ARRAY,
-    JSON_OBJECT,
-} JsonKind;
+#include "registry/wire/json_reader.h"
 
 typedef struct JsonValue JsonValue;
 struct JsonValue {
@@ -23,9 +15,6 @@ struct JsonValue {
     GString *text;       /* STRING: unescaped, UTF-8, may hold NUL; NUMBER: as it was written */
     GPtrArray *children; /* ARRAY, OBJECT: JsonValue *, in order, with double keys as they come */
 };
-
-/* What nests deeper is refused. */
-#define JSON_MAX_DEPTH 512
 
 /* NULL and an error (G_IO_ERROR_INVALID_DATA) for anything but one value with white space round it.
  * Bytes that are no UTF-8, and halves of surrogate pairs, become U+FFFD. */

@@ -13,6 +13,7 @@
 /* The name server that this one stands for: 5.3.3. */
 #define REMOTING_VERSION 479
 #define REMOTING_VERSION_3_0_11 37
+#define REMOTING_VERSION_4_9_0 393
 #define REMOTING_VERSION_4_9_4 401
 #define REMOTING_VERSION_5_0_0 413
 

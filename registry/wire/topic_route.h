@@ -7,22 +7,9 @@
 #include <glib.h>
 
 #include "base/span.h"
+#include "registry/wire/broker_group.h"
 #include "registry/wire/broker_registration.h"
 #include "registry/wire/remoting_command.h"
-
-typedef struct {
-    gint64 id;
-    char *address;
-} BrokerAddress;
-
-/* Brokers of one name: a master and its slaves. */
-typedef struct {
-    char *cluster;
-    char *broker;
-    char *zone; /* or NULL */
-    gboolean enable_acting_master;
-    GArray *addresses; /* BrokerAddress, by id */
-} BrokerGroup;
 
 typedef struct {
     char *broker;
@@ -53,15 +40,6 @@ typedef struct {
 
 RouteForm route_form_for(const RemotingCommand *request);
 
-BrokerGroup *broker_group_new(const char *cluster, const char *broker);
-void broker_group_free(BrokerGroup *self);
-/* In the place of the address that has the id, if one has. */
-void broker_group_set_address(BrokerGroup *self, gint64 id, const char *address);
-/* NULL: no broker has this id. */
-const char *broker_group_address(const BrokerGroup *self, gint64 id);
-/* The body of GET_BROKER_GROUP (901). (transfer full) */
-GString *broker_group_encode(const BrokerGroup *self);
-
 TopicRoute *topic_route_new(void);
 void topic_route_free(TopicRoute *self);
 /* The group is the route's. */
@@ -76,5 +54,4 @@ GString *topic_route_encode(const TopicRoute *self, const RouteForm *form); /* (
 /* Reads every form. NULL with G_IO_ERROR_INVALID_DATA. */
 TopicRoute *topic_route_decode(ByteSpan json, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(BrokerGroup, broker_group_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TopicRoute, topic_route_free)

@@ -4,6 +4,7 @@ unit_tests = \
 	%D%/test_backoff \
 	%D%/test_batch \
 	%D%/test_batch_cutter \
+	%D%/test_broker_registration \
 	%D%/test_buffer_pool \
 	%D%/test_builtin \
 	%D%/test_call \
@@ -69,6 +70,7 @@ unit_tests = \
 	%D%/test_regex_interceptors \
 	%D%/test_registration \
 	%D%/test_registry_text \
+	%D%/test_remoting \
 	%D%/test_reply \
 	%D%/test_resolver \
 	%D%/test_rpc_client \
@@ -90,6 +92,7 @@ unit_tests = \
 	%D%/test_take_waiters \
 	%D%/test_thrift_sink \
 	%D%/test_time_pattern \
+	%D%/test_topic_route \
 	%D%/test_topology \
 	%D%/test_walk \
 	%D%/test_walk_verdicts \
@@ -392,6 +395,13 @@ tests_unit_test_announcer_SOURCES = $(fake_listener) %D%/test_announcer.c
 tests_unit_test_announcer_LDADD = $(AGENT_LIBS)
 tests_unit_test_registration_SOURCES = $(fake_listener) %D%/test_registration.c
 tests_unit_test_registration_LDADD = $(AGENT_LIBS)
+tests_unit_test_broker_registration_SOURCES = %D%/test_broker_registration.c
+tests_unit_test_broker_registration_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
+tests_unit_test_broker_registration_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_remoting_SOURCES = %D%/test_remoting.c
+tests_unit_test_remoting_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_topic_route_SOURCES = %D%/test_topic_route.c
+tests_unit_test_topic_route_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
 tests_unit_test_registry_text_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_spillable_channel_SOURCES = \
