@@ -123,10 +123,13 @@ gboolean
 broker_packed_body_decode(ByteSpan content, gint32 version, gint64 now_ms,
                           BrokerRegistration *registration, GError **error)
 {
-    Cursor cursor = { .at = content.data, .end = content.data + content.length };
+    Cursor cursor = { .at = content.data };
     ByteSpan json;
     gsize count;
 
+    if (content.length == 0)
+        return refuse(error, "a compressed body ends too early");
+    cursor.end = content.data + content.length;
     if (!take_text(&cursor, &json, error) ||
         !data_version_decode(json, now_ms, &registration->version, error) ||
         !take_count(&cursor, &count, error))

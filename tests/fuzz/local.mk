@@ -2,8 +2,8 @@
 # corpus through it; with --enable-fuzzing (clang) the libFuzzer program tests/fuzz/fuzz_X is built as well:
 #
 #     CC=clang ../configure --enable-fuzzing --enable-sanitizer=address,undefined && make && make fuzz
-# Corpora whose files come from a script: tests/fuzz/make_corpus.py.
-EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py
+# Corpora whose files come from a script: tests/fuzz/make_corpus.py, make_remoting_corpus.py.
+EXTRA_DIST += %D%/corpus %D%/fuzz_target.h %D%/make_corpus.py %D%/make_remoting_corpus.py
 
 fuzz_walk = \
 	tests/support/cursor_transport.c \
@@ -28,6 +28,7 @@ replays = \
 	%D%/replay_event_bytes \
 	%D%/replay_frame_server \
 	%D%/replay_nsq \
+	%D%/replay_remoting \
 	%D%/replay_reply \
 	%D%/replay_walk \
 	%D%/replay_yaml_tree
@@ -46,6 +47,9 @@ tests_fuzz_replay_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_replay_nsq_SOURCES = %D%/fuzz_nsq.c %D%/replay_main.c
 tests_fuzz_replay_nsq_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"nsq"'
 tests_fuzz_replay_nsq_LDADD = $(REGISTRY_LIBS)
+tests_fuzz_replay_remoting_SOURCES = %D%/fuzz_remoting.c %D%/replay_main.c
+tests_fuzz_replay_remoting_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"remoting"'
+tests_fuzz_replay_remoting_LDADD = $(REGISTRY_LIBS)
 tests_fuzz_replay_reply_SOURCES = %D%/fuzz_reply.c %D%/replay_main.c
 tests_fuzz_replay_reply_CPPFLAGS = $(TEST_CPPFLAGS) -DFUZZ_CORPUS='"reply"'
 tests_fuzz_replay_reply_LDADD = $(WIRE_LIBS)
@@ -62,6 +66,7 @@ fuzz_targets = \
 	%D%/fuzz_event_bytes \
 	%D%/fuzz_frame_server \
 	%D%/fuzz_nsq \
+	%D%/fuzz_remoting \
 	%D%/fuzz_reply \
 	%D%/fuzz_walk \
 	%D%/fuzz_yaml_tree
@@ -91,6 +96,9 @@ tests_fuzz_fuzz_frame_server_LDADD = $(LEAT_THRIFT_LIBS)
 tests_fuzz_fuzz_nsq_SOURCES = %D%/fuzz_nsq.c
 tests_fuzz_fuzz_nsq_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_nsq_LDADD = $(REGISTRY_LIBS)
+tests_fuzz_fuzz_remoting_SOURCES = %D%/fuzz_remoting.c
+tests_fuzz_fuzz_remoting_LDFLAGS = $(LIBFUZZER)
+tests_fuzz_fuzz_remoting_LDADD = $(REGISTRY_LIBS)
 tests_fuzz_fuzz_reply_SOURCES = %D%/fuzz_reply.c
 tests_fuzz_fuzz_reply_LDFLAGS = $(LIBFUZZER)
 tests_fuzz_fuzz_reply_LDADD = $(WIRE_LIBS)
