@@ -39,7 +39,9 @@
     X(null_sink)         \
     X(thrift_sink)
 
-#define BUILTIN_REGISTRATIONS(X) X(nsqlookupd_registration)
+#define BUILTIN_REGISTRATIONS(X) \
+    X(namesrv_registration)      \
+    X(nsqlookupd_registration)
 
 #define BUILTIN_DECLARE_SOURCE(name) extern const SourceType name;
 #define BUILTIN_DECLARE_INTERCEPTOR(name) extern const InterceptorType name;

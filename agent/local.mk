@@ -171,6 +171,7 @@ libagent_a_SOURCES = \
 	%D%/interceptors/uuid_interceptor.c \
 	%D%/registration/announcer.c \
 	%D%/registration/announcer.h \
+	%D%/registration/namesrv_registration.c \
 	%D%/registration/nsqlookupd_registration.c \
 	%D%/registration/registration_service.c \
 	%D%/registration/registration_service.h \

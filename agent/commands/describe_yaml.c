@@ -322,14 +322,15 @@ append_registration(GString *yaml)
     g_string_append(yaml, "\nregistration:");
     for (guint i = 0; types[i] != NULL; i++) {
         append_heading(yaml, 2, types[i]->name, types[i]->summary);
+        if (i > 0)
+            append_comment(yaml, 2, "It also has the options of every registration, as above.");
         g_string_append_printf(yaml, "  - type: %s\n", types[i]->name);
         append_rows(yaml, 4, types[i]->options);
+        if (i > 0)
+            continue;
         g_string_append_c(yaml, '\n');
-        append_comment(yaml, 4,
-                       i == 0 ? "Options of every registration:"
-                              : "It also has the options of every registration, as above.");
-        if (i == 0)
-            append_rows(yaml, 4, builtin_kind_options(COMPONENT_REGISTRATION));
+        append_comment(yaml, 4, "Options of every registration:");
+        append_rows(yaml, 4, builtin_kind_options(COMPONENT_REGISTRATION));
     }
 }
 

@@ -168,6 +168,10 @@ peer_ended(gboolean has_left, gpointer user)
     if (has_left)
         log_info("unregistered", LOG_TEXT("component", self->registration->base.name),
                  LOG_TEXT("peer", self->name));
+    else if (self->is_registered)
+        log_warning("registration not taken back, it ends with the connection",
+                    LOG_TEXT("component", self->registration->base.name),
+                    LOG_TEXT("peer", self->name));
     peer_set_registered(self, FALSE);
     if (--self->service->n_active == 0)
         g_main_loop_quit(self->service->loop);

@@ -8,14 +8,10 @@ import threading
 from leat import TIMEOUT, wait_until
 
 
-class FakeNsqlookupd:
-    """Speaks NSQ's look-up protocol V1 to one node at a time; answer(line) is called before each answer, and None of
-    it means that there is none."""
+class FakeRegistry:
+    """One node at a time."""
 
-    def __init__(self, answer=lambda line: b"OK"):
-        self.answer = answer
-        self.lines = []
-        self.identity = None
+    def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._serve, daemon=True).start()
@@ -24,8 +20,25 @@ class FakeNsqlookupd:
         with contextlib.suppress(OSError):
             while True:
                 peer, _ = self.listener.accept()
-                with peer, peer.makefile("rb") as stream, contextlib.suppress(OSError):
+                with peer, peer.makefile("rb") as stream, contextlib.suppress(OSError, struct.error):
                     self._talk(peer, stream)
+
+    def _talk(self, peer, stream):
+        raise NotImplementedError
+
+    def close(self):
+        self.listener.close()
+
+
+class FakeNsqlookupd(FakeRegistry):
+    """Speaks NSQ's look-up protocol V1; answer(line) is called before each answer, and None of it means that there is
+    none."""
+
+    def __init__(self, answer=lambda line: b"OK"):
+        self.answer = answer
+        self.lines = []
+        self.identity = None
+        super().__init__()
 
     def _talk(self, peer, stream):
         assert stream.read(4) == b"  V1"
@@ -41,5 +54,32 @@ class FakeNsqlookupd:
     def wait_for(self, line, timeout=TIMEOUT):
         wait_until(lambda: line in self.lines, f"the registry is told '{line}'", timeout)
 
-    def close(self):
-        self.listener.close()
+
+class FakeNamesrv(FakeRegistry):
+    """Speaks RocketMQ's remoting protocol with headers in JSON; answer(code) is called before each answer."""
+
+    REGISTER, UNREGISTER = 103, 104
+
+    def __init__(self, answer=lambda code: 0):
+        self.answer = answer
+        self.requests = []  # (code, fields, body)
+        super().__init__()
+
+    def _talk(self, peer, stream):
+        while True:
+            total, mark = struct.unpack(">ii", stream.read(8))
+            assert mark >> 24 == 0, "the header is JSON"
+            header = json.loads(stream.read(mark))
+            body = stream.read(total - 4 - mark)
+            self.requests.append((header["code"], header["extFields"], json.loads(body) if body else None))
+            code = self.answer(header["code"])
+            answer = json.dumps({"code": code, "flag": header["flag"] | 1, "language": "JAVA", "opaque": header["opaque"],
+                                 "serializeTypeCurrentRPC": "JSON", "version": 479}).encode()
+            peer.sendall(struct.pack(">ii", 4 + len(answer), len(answer)) + answer)
+
+    def of(self, code):
+        return [request for request in self.requests if request[0] == code]
+
+    def wait_for(self, code, number=1):
+        """The first so many requests of this code."""
+        return wait_until(lambda: len(self.of(code)) >= number and self.of(code)[:number], f"{number} requests {code}")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fake_registry import FakeNsqlookupd
+from fake_registry import FakeNamesrv, FakeNsqlookupd
 from flume_api import Status, ThriftFlumeEvent, flume_client
 from leat import BUSY, needs, wait_until
 from thrift_agent import config
@@ -35,10 +35,10 @@ def wait_for_producers(registry, number, topic="collectors"):
 
 @pytest.fixture
 def fake():
-    """A function that starts a FakeNsqlookupd."""
+    """A function that starts a FakeNsqlookupd, or a FakeNamesrv."""
     with contextlib.ExitStack() as stack:
-        def make(**options):
-            made = FakeNsqlookupd(**options)
+        def make(kind=FakeNsqlookupd, **options):
+            made = kind(**options)
             stack.callback(made.close)
             return made
 
@@ -201,3 +201,44 @@ def test_what_is_advertised_is_what_is_told(leat, fake):
     made.wait_for("REGISTER collectors")
 
     assert (made.identity["broadcast_address"], made.identity["tcp_port"]) == ("collector1.example", 99)
+
+
+# ---- namesrv ----
+
+def announced_as_broker(port, **options):
+    whole = config()
+    whole["registration"] = [{"type": "namesrv", "addresses": [f"127.0.0.1:{port}"], "topics": [{"name": "logs"}],
+                              "heartbeat": "1s", **options}]
+    return whole
+
+
+def test_a_name_server_is_told_of_a_broker_again_and_again(leat, fake):
+    made = fake(FakeNamesrv)
+    agent = leat(announced_as_broker(made.port, cluster="west", namespace="qa"))
+
+    first, second = made.wait_for(FakeNamesrv.REGISTER, 2)
+    agent.stop()
+
+    _, fields, body = first
+    address = f"127.0.0.1:{agent.port('apps')}"
+    assert (fields["brokerName"], fields["clusterName"], fields["brokerId"]) == ("story", "west", "0")
+    assert fields["brokerAddr"] == address and fields["heartbeatTimeoutMillis"] == "3000"
+    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
+    assert set(topics) == {"qa%logs", "west", "story"}
+    assert [topics["qa%logs"][key] for key in ("readQueueNums", "writeQueueNums", "perm")] == [4, 4, 6]
+    assert second == first
+    (farewell,) = made.of(FakeNamesrv.UNREGISTER)
+    assert farewell == (104, {"brokerName": "story", "clusterName": "west", "brokerId": "0", "brokerAddr": address}, None)
+    assert agent.log("unregistered")
+
+
+def test_a_name_server_that_refuses_is_asked_again(leat, fake):
+    answers = [1, 1, 0]
+    made = fake(FakeNamesrv, answer=lambda code: answers.pop(0) if answers else 0)
+    agent = leat(announced_as_broker(made.port))
+
+    agent.wait_for_log("registered")
+
+    (warning,) = agent.log("cannot register, trying again")
+    assert warning["error"] == "it answers 1: without a reason"
+    assert agent.log("registered")[0]["failures"] == 2

@@ -50,6 +50,7 @@ unit_tests = \
 	%D%/test_memory_queue \
 	%D%/test_memory_rest \
 	%D%/test_metric \
+	%D%/test_namesrv_registration \
 	%D%/test_no_memory \
 	%D%/test_nsq_request \
 	%D%/test_nsq_table \
@@ -393,6 +394,8 @@ tests_unit_test_nsq_wire_LDADD = $(REGISTRY_LIBS)
 fake_listener = $(test_part) tests/support/fake_listener.c tests/support/fake_listener.h
 tests_unit_test_announcer_SOURCES = $(fake_listener) %D%/test_announcer.c
 tests_unit_test_announcer_LDADD = $(AGENT_LIBS)
+tests_unit_test_namesrv_registration_SOURCES = $(test_part) %D%/test_namesrv_registration.c
+tests_unit_test_namesrv_registration_LDADD = $(AGENT_LIBS)
 tests_unit_test_registration_SOURCES = $(fake_listener) %D%/test_registration.c
 tests_unit_test_registration_LDADD = $(AGENT_LIBS)
 tests_unit_test_broker_registration_SOURCES = %D%/test_broker_registration.c

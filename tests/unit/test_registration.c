@@ -119,7 +119,7 @@ static const struct {
       "to 1m\n" },
     { "an_unknown_type", OTHERS APPS(":4141") "registration:\n  - { type: zookeeper }\n",
       "agent.yaml:6:13: registration[0].type: there is no registration of type 'zookeeper'; "
-      "registration types are: nsqlookupd\n" },
+      "registration types are: namesrv, nsqlookupd\n" },
     { "no_list", OTHERS APPS(":4141") "registration: { type: nsqlookupd }\n",
       "agent.yaml:5:1: registration: registrations are a list; write '- { type: ... }' for "
       "each\n" },
