@@ -202,7 +202,15 @@ libagent_a_SOURCES = \
 	%D%/sinks/file_writer.h \
 	%D%/sinks/logger_sink.c \
 	%D%/sinks/null_sink.c \
+	%D%/sinks/thrift_discovery.c \
+	%D%/sinks/thrift_discovery.h \
+	%D%/sinks/thrift_hosts.c \
+	%D%/sinks/thrift_hosts.h \
+	%D%/sinks/thrift_metrics.c \
+	%D%/sinks/thrift_metrics.h \
 	%D%/sinks/thrift_sink.c \
+	%D%/sinks/thrift_sink_config.c \
+	%D%/sinks/thrift_sink_private.h \
 	%D%/sources/sequence_source.c \
 	%D%/sources/thrift_source.c \
 	%D%/topology_canvas.c \
@@ -229,7 +237,7 @@ endif
 
 libagent_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS) $(YAML_CFLAGS) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 
-AGENT_LIBS = libagent.a libregistry-wire.a libclient.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
+AGENT_LIBS = libagent.a libdiscovery.a libclient.a libregistry-wire.a $(LEAT_THRIFT_LIBS) $(SOUP_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
 
 bin_PROGRAMS += leat
 leat_SOURCES = %D%/main.c

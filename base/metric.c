@@ -132,6 +132,13 @@ metric_set(MetricSet *self, guint row, guint64 number)
     atomic_store_explicit(metric_cell(self, GAUGE_SHARD, row, 0), number, memory_order_relaxed);
 }
 
+void
+metric_reset_value(MetricSet *self, guint row, guint value)
+{
+    for (guint shard = 0; shard < N_SHARDS; shard++)
+        atomic_store_explicit(metric_cell(self, shard, row, value), 0, memory_order_relaxed);
+}
+
 static guint
 bucket_of(gint64 us)
 {

@@ -41,6 +41,8 @@ void metric_subtract(MetricSet *self, guint row, guint64 amount); /* gauges */
 void metric_subtract_value(MetricSet *self, guint row, guint value, guint64 amount);
 void metric_set(MetricSet *self, guint row, guint64 number); /* gauges */
 void metric_observe_us(MetricSet *self, guint row, gint64 us, guint64 weight);
+/* From 0 again; what is added meanwhile may be lost. */
+void metric_reset_value(MetricSet *self, guint row, guint value);
 guint64 metric_get(const MetricSet *self, guint row); /* a labelled row: the sum of its values */
 guint64 metric_get_value(const MetricSet *self, guint row, guint value);
 /* Of a histogram: how many observations each bucket holds (not cumulated), and their sum in

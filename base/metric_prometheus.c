@@ -94,6 +94,8 @@ append_row(GString *out, const MetricSet *set, guint row)
         return;
     }
     for (guint value = 0; spec->values != NULL && spec->values[value] != NULL; value++) {
+        if (spec->values[value][0] == '\0') /* it has no name yet */
+            continue;
         append_series(out, set, spec->name, NULL, spec->label, spec->values[value]);
         append_number(out, metric_get_value(set, row, value));
     }

@@ -221,30 +221,44 @@ rows_free(const OptionSpec *spec, GPtrArray *rows)
     g_clear_pointer(&rows, g_ptr_array_unref);
 }
 
+static void
+apply_row(const OptionSpec *spec, const YamlNode *item, const char *path, Problems *problems,
+          GPtrArray *rows)
+{
+    const OptionSpec *const tables[] = { spec->rows, NULL };
+
+    if (!check_node(item, YAML_MAPPING, "a mapping", path, problems))
+        return;
+    g_ptr_array_add(rows, g_malloc0(spec->row_size));
+    options_apply(tables, item, rows->pdata[rows->len - 1], path, problems);
+}
+
+static void
+apply_list_of_rows(const OptionSpec *spec, const YamlNode *node, const char *path,
+                   Problems *problems, GPtrArray *rows)
+{
+    if (!check_node(node, YAML_SEQUENCE, option_kind_expects(spec->kind), path, problems))
+        return;
+    for (guint i = 0; i < node->children->len; i++) {
+        g_autofree char *item_path = g_strdup_printf("%s[%u]", path, i);
+
+        apply_row(spec, g_ptr_array_index(node->children, i), item_path, problems, rows);
+    }
+    if (spec->required && node->children->len == 0)
+        problems_add(problems, node, path, "the list is empty; write at least one");
+}
+
 static gboolean
 apply_rows(const OptionSpec *spec, const YamlNode *node, gpointer target, const char *path,
            Problems *problems)
 {
-    const OptionSpec *const tables[] = { spec->rows, NULL };
     gsize before = problems_count(problems);
-    GPtrArray *rows;
+    GPtrArray *rows = g_ptr_array_new();
 
-    if (!check_node(node, YAML_SEQUENCE, option_kind_expects(spec->kind), path, problems))
-        return FALSE;
-    rows = g_ptr_array_new();
-    for (guint i = 0; i < node->children->len; i++) {
-        const YamlNode *item = g_ptr_array_index(node->children, i);
-        g_autofree char *item_path = g_strdup_printf("%s[%u]", path, i);
-        gpointer row;
-
-        if (!check_node(item, YAML_MAPPING, "a mapping", item_path, problems))
-            continue;
-        row = g_malloc0(spec->row_size);
-        options_apply(tables, item, row, item_path, problems);
-        g_ptr_array_add(rows, row);
-    }
-    if (spec->required && node->children->len == 0)
-        problems_add(problems, node, path, "the list is empty; write at least one");
+    if (node->kind == YAML_MAPPING)
+        apply_row(spec, node, path, problems, rows);
+    else
+        apply_list_of_rows(spec, node, path, problems, rows);
     if (problems_count(problems) == before) {
         *(GPtrArray **) target = rows;
         return TRUE;

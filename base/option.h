@@ -29,7 +29,8 @@ typedef enum {
     OPTION_ENDPOINTS,   /* GPtrArray * of Endpoint *; port 0 refused */
     OPTION_NAMES,       /* GStrv           a list, or one scalar for a list of one */
     OPTION_MAP,         /* GPtrArray * of OptionMapEntry *, in the order of the file */
-    OPTION_ROWS,        /* GPtrArray * of instances of `rows`, each g_malloc0(row_size) */
+    OPTION_ROWS,        /* GPtrArray * of instances of `rows`, each g_malloc0(row_size); a list, or
+                           one mapping for a list of one */
     OPTION_PART,        /* no member: a mapping with `type`, agent_config makes a part of */
     OPTION_PARTS,       /* no member: a list of such mappings */
 } OptionKind;

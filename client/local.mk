@@ -24,6 +24,33 @@ libclient_a_SOURCES = \
 
 CLIENT_LIBS = libclient.a $(WIRE_LIBS)
 
+# Hosts that registries tell of: in the agent alone.
+noinst_LIBRARIES += libdiscovery.a
+libdiscovery_a_SOURCES = \
+	%D%/discovery/discovery.c \
+	%D%/discovery/discovery.h \
+	%D%/discovery/discovery_settings.c \
+	%D%/discovery/discovery_settings.h \
+	%D%/discovery/frame_exchange.c \
+	%D%/discovery/frame_exchange.h \
+	%D%/discovery/http_fetch.h \
+	%D%/discovery/io_limit.c \
+	%D%/discovery/io_limit.h \
+	%D%/discovery/lookup.h \
+	%D%/discovery/lookup_schedule.c \
+	%D%/discovery/lookup_schedule.h \
+	%D%/discovery/nsq_lookup.c \
+	%D%/discovery/registry_view.c \
+	%D%/discovery/registry_view.h
+if HAVE_SOUP
+libdiscovery_a_SOURCES += %D%/discovery/http_fetch.c
+else
+libdiscovery_a_SOURCES += %D%/discovery/http_fetch_none.c
+endif
+libdiscovery_a_CPPFLAGS = $(AM_CPPFLAGS) $(SOUP_CFLAGS)
+
+DISCOVERY_LIBS = libdiscovery.a $(CLIENT_LIBS) libregistry-wire.a $(BASE_LIBS) $(SOUP_LIBS)
+
 # The client as a library for applications. It compiles what it needs once more, since that must be
 # position-independent and hidden; the agent's own libraries stay static.
 lib_LTLIBRARIES += libleat-client.la

@@ -47,6 +47,8 @@ find_problem_with_kind(const RpcClientOptions *options)
 {
     guint n_hosts = options->hosts == NULL ? 0 : options->hosts->len;
 
+    if (options->any_hosts)
+        return NULL;
     if (n_hosts == 0)
         return "there are no hosts";
     if (options->kind == RPC_SINGLE && n_hosts > 1)
@@ -86,6 +88,7 @@ RpcClient *
 rpc_client_new(const RpcClientOptions *options, GError **error)
 {
     const char *problem = find_problem_with_kind(options);
+    g_autoptr(GPtrArray) none = g_ptr_array_new();
     g_autoptr(RpcClient) self = NULL;
 
     if (problem == NULL)
@@ -103,7 +106,9 @@ rpc_client_new(const RpcClientOptions *options, GError **error)
     self->probes = g_ptr_array_new();
     self->choice =
         choice_new(choice_policy(options), 0, options->backoff ? options->max_backoff_us : 0);
-    return rpc_client_set_hosts(self, options->hosts, error) ? g_steal_pointer(&self) : NULL;
+    return rpc_client_set_hosts(self, options->hosts != NULL ? options->hosts : none, error)
+               ? g_steal_pointer(&self)
+               : NULL;
 }
 
 void

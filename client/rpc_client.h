@@ -37,7 +37,8 @@ extern const char *const rpc_protocol_names[];
 
 typedef struct {
     RpcClientKind kind;
-    GPtrArray *hosts; /* const Endpoint *, borrowed for the call of rpc_client_new */
+    GPtrArray *hosts;   /* const Endpoint *, borrowed for the call of rpc_client_new */
+    gboolean any_hosts; /* any number of them, none too: rpc_client_set_hosts will tell */
     WireProtocol protocol;
     guint batch_size;   /* events per appendBatch */
     guint connections;  /* per host */

@@ -42,6 +42,7 @@ RpcHost *rpc_client_choose(RpcClient *self, RpcPass *pass);
 gboolean rpc_client_prefers_another(RpcClient *self, const RpcPass *pass);
 /* How many attempts a call has. */
 guint rpc_client_max_attempts(const RpcClient *self, const RpcPass *pass);
+
 guint rpc_client_n_hosts(RpcClient *self);
 
 void rpc_client_note_success(RpcClient *self, RpcHost *host);

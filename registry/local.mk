@@ -29,6 +29,8 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/kv_table.c \
 	%D%/wire/kv_table.h \
 	%D%/wire/namesrv_codes.h \
+	%D%/wire/nsq_answer.c \
+	%D%/wire/nsq_answer.h \
 	%D%/wire/nsq_command.c \
 	%D%/wire/nsq_command.h \
 	%D%/wire/nsq_identity.c \

@@ -11,6 +11,8 @@
 
 #define JSON_TYPE "application/json; charset=utf-8"
 #define INDEX_HEADER "X-Leat-Index"
+/* Another one after a restart, when what is not registered yet has not left. */
+#define EPOCH_HEADER "X-Leat-Epoch"
 
 struct NsqHttp {
     NsqTable *table;
@@ -112,14 +114,22 @@ log_request(HttpRequest *request, const char *what, const char *topic, const cha
 /* ---- look-ups ---- */
 
 static void
+add_number_header(HttpRequest *request, const char *name, guint64 number)
+{
+    char text[24];
+
+    g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT, number);
+    http_request_add_header(request, name, text);
+}
+
+static void
 answer_lookup(HttpRequest *request, const char *topic_name, gpointer user)
 {
     NsqHttp *self = user;
     const NsqTopic *topic = nsq_table_find(self->table, topic_name);
-    char index[24];
 
-    g_snprintf(index, sizeof index, "%" G_GUINT64_FORMAT, nsq_table_index(self->table, topic_name));
-    http_request_add_header(request, INDEX_HEADER, index);
+    add_number_header(request, INDEX_HEADER, nsq_table_index(self->table, topic_name));
+    add_number_header(request, EPOCH_HEADER, nsq_table_first_index(self->table));
     metric_add(self->metrics, HTTP_LOOKUPS, 1);
     if (topic == NULL)
         http_request_refuse(request, 404, "TOPIC_NOT_FOUND");

@@ -336,6 +336,12 @@ nsq_table_index(const NsqTable *self, const char *name)
     return topic != NULL ? topic->index : self->first_index;
 }
 
+guint64
+nsq_table_first_index(const NsqTable *self)
+{
+    return self->first_index;
+}
+
 NsqCounts
 nsq_table_counts(const NsqTable *self)
 {

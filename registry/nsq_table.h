@@ -127,6 +127,7 @@ GHashTable *nsq_table_channels(const NsqTable *self, const char *topic); /* NULL
 const GList *nsq_table_nodes(const NsqTable *self); /* NsqNode *, in the order of joining */
 const NsqRules *nsq_table_rules(const NsqTable *self);
 guint64 nsq_table_index(const NsqTable *self, const char *topic);
+guint64 nsq_table_first_index(const NsqTable *self);
 
 gboolean nsq_table_node_is_active(const NsqTable *self, const NsqNode *node, gint64 now_us);
 gboolean nsq_table_producer_is_hidden(const NsqTable *self, const NsqProducer *producer,

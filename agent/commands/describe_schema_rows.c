@@ -125,15 +125,23 @@ write_map(JsonWriter *json, const OptionSpec *row)
     json_close(json, '}');
 }
 
+/* A list of mappings, or one of them alone. */
 static void
-write_list_of_rows(JsonWriter *json, const OptionSpec *row)
+write_rows(JsonWriter *json, const OptionSpec *row)
 {
     const OptionSpec *const tables[] = { row->rows, NULL };
 
+    json_open(json, "anyOf", '[');
+    json_open(json, NULL, '{');
     json_text(json, "type", "array");
     json_open(json, "items", '{');
     schema_write_options(json, tables);
     json_close(json, '}');
+    json_close(json, '}');
+    json_open(json, NULL, '{');
+    schema_write_options(json, tables);
+    json_close(json, '}');
+    json_close(json, ']');
 }
 
 static void
@@ -171,7 +179,7 @@ write_kind(JsonWriter *json, const OptionSpec *row)
         write_map(json, row);
         break;
     case OPTION_ROWS:
-        write_list_of_rows(json, row);
+        write_rows(json, row);
         break;
     case OPTION_PART:
         schema_write_reference(json, component_kind_name(COMPONENT_SELECTOR));

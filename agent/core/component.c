@@ -142,6 +142,16 @@ component_set_metric_values(Component *self, const char *const *values)
 }
 
 void
+component_rename_metric_value(Component *self, guint row, guint value, const char *name)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&registry_lock);
+
+    g_free(self->own_values[value]);
+    self->own_values[value] = g_strdup(name);
+    metric_reset_value(self->part_metrics, row, value);
+}
+
+void
 component_configure(Component *self, Problems *problems)
 {
     if (self->type->configure != NULL)

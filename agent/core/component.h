@@ -86,6 +86,10 @@ gboolean component_has_problem(const Component *self, const Problems *problems, 
  * that have none, as they depend on the configuration. */
 void component_set_metric_values(Component *self, const char *const *values);
 
+/* Any thread: another of those values, which the row counts from 0. One that is "" is not shown.
+ */
+void component_rename_metric_value(Component *self, guint row, guint value, const char *name);
+
 /* An event of note: counted by reason, logged at most once a second per reason (the number of those
  * left out is logged with the next). Any thread. detail and peer may be NULL. */
 typedef enum {
@@ -104,12 +108,14 @@ typedef enum {
     REPORT_NOT_COPIED,   /* by an optional channel */
     REPORT_DISK,         /* a write, a sync or a new file failed */
     REPORT_DAMAGED,      /* files on the disk are not as they were written */
+    REPORT_REGISTRY,     /* one that hosts are looked up at, or this agent is registered with */
+    REPORT_HOST_JOINED,
+    REPORT_HOST_LEFT,
     N_REPORT_REASONS,
 } ReportReason;
 
 void component_report(Component *self, ReportReason reason, const char *peer, const char *detail);
-/* The same, with a line a second for each topic: a name out of a bounded set, such as a finer
- * reason or a channel. */
+/* The same, with a line a second for each topic: a finer reason, a channel, a host. */
 void component_report_topic(Component *self, ReportReason reason, const char *topic,
                             const char *peer, const char *detail);
 

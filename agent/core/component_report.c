@@ -3,8 +3,12 @@
 #include "agent/core/component_report.h"
 
 #include "agent/core/component.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/log_rate.h"
+
+/* From so many topics on, those that are not needed are forgotten. */
+#define MANY_TOPICS 64
 
 struct ComponentReports {
     GMutex lock;                         /* guards rates */
@@ -34,12 +38,16 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_NOT_COPIED] = { "not-copied", "an optional channel gets no copy", LOG_AT_WARNING },
     [REPORT_DISK] = { "disk", "trouble with the disk", LOG_AT_WARNING },
     [REPORT_DAMAGED] = { "damaged", "files are damaged", LOG_AT_WARNING },
+    [REPORT_REGISTRY] = { "registry", "trouble with a registry", LOG_AT_WARNING },
+    [REPORT_HOST_JOINED] = { "host-joined", "host joined", LOG_AT_INFO },
+    [REPORT_HOST_LEFT] = { "host-left", "host left", LOG_AT_INFO },
 };
 
 static const char *const report_labels[] = {
-    "connection-closed", "bad-client",  "too-large",    "refused",  "resources", "event-dropped",
-    "match-limit",       "destination", "not-a-source", "rejected", "recovered", "system-limit",
-    "not-copied",        "disk",        "damaged",      NULL,
+    "connection-closed", "bad-client",   "too-large",   "refused",      "resources",
+    "event-dropped",     "match-limit",  "destination", "not-a-source", "rejected",
+    "recovered",         "system-limit", "not-copied",  "disk",         "damaged",
+    "registry",          "host-joined",  "host-left",   NULL,
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 
@@ -70,6 +78,15 @@ component_reports_free(ComponentReports *self)
     g_free(self);
 }
 
+/* Topics that have nothing to tell and may have a line at once are as good as new ones. */
+static gboolean
+is_forgettable(gpointer topic G_GNUC_UNUSED, gpointer rate, gpointer now_us)
+{
+    const LogRate *self = rate;
+
+    return self->left_out == 0 && self->next_line_us <= *(const gint64 *) now_us;
+}
+
 /* With the lock held. */
 static LogRate *
 reports_rate(ComponentReports *self, ReportReason reason, const char *topic)
@@ -81,6 +98,8 @@ reports_rate(ComponentReports *self, ReportReason reason, const char *topic)
         *rates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     rate = g_hash_table_lookup(*rates, topic);
     if (rate == NULL) {
+        if (g_hash_table_size(*rates) >= MANY_TOPICS)
+            g_hash_table_foreach_remove(*rates, is_forgettable, &(gint64){ clock_now_us() });
         rate = g_new0(LogRate, 1);
         g_hash_table_insert(*rates, g_strdup(topic), rate);
     }

@@ -3,6 +3,13 @@
 
 G_DEFINE_QUARK(leat_sink_error, sink_error)
 
+void
+sink_retry_now(Sink *self)
+{
+    if (self->retry != NULL)
+        self->retry(self->runner);
+}
+
 const OptionSpec sink_options[] = {
     { .name = "channel",
       OPTION_AT(STRING, Sink, channel_name),

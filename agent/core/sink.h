@@ -64,6 +64,9 @@ typedef struct {
     /* Likewise, but only if the sink has another destination, which then comes before the one that
      * has not answered. NULL: it has one. */
     void (*reroute)(Sink *self);
+    /* NULL while healthy; else why not (static). Any thread, while it is open. NULL: it cannot
+     * tell. */
+    const char *(*trouble)(Sink *self);
     /* Work of its own that is due at a time (rolling a file, closing an idle one): the runner calls
      * tick on the sink's thread when it has come, whether there are events or not. NULL: none. */
     void (*tick)(Sink *self);
@@ -86,7 +89,14 @@ struct Sink {
     Channel *dead_letter; /* NULL: none */
     SinkGroup *group;     /* NULL: none */
     guint rank;           /* in the group */
+
+    /* Its runner's. */
+    void (*retry)(gpointer runner); /* NULL: none */
+    gpointer runner;
 };
+
+/* Any thread: what made the last attempt fail may be over by now, so do not wait any longer. */
+void sink_retry_now(Sink *self);
 
 static inline const SinkType *
 sink_type(const Sink *self)

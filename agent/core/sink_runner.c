@@ -20,7 +20,19 @@ struct SinkRunner {
     GCond changed;
     Phase phase;
     gboolean ended;
+    gboolean retries_now; /* the back-off is over */
 };
+
+static void
+runner_retry_now(gpointer runner)
+{
+    SinkRunner *self = runner;
+
+    g_mutex_lock(&self->lock);
+    self->retries_now = TRUE;
+    g_cond_broadcast(&self->changed);
+    g_mutex_unlock(&self->lock);
+}
 
 SinkRunner *
 sink_runner_new(Sink *sink)
@@ -30,6 +42,8 @@ sink_runner_new(Sink *sink)
     sink_worker_init(&self->worker, sink);
     g_mutex_init(&self->lock);
     g_cond_init(&self->changed);
+    sink->retry = runner_retry_now;
+    sink->runner = self;
     return self;
 }
 
@@ -39,6 +53,7 @@ sink_runner_free(SinkRunner *self)
     if (self == NULL)
         return;
     g_assert(self->thread == NULL);
+    self->worker.sink->retry = NULL;
     sink_worker_clear(&self->worker);
     g_mutex_clear(&self->lock);
     g_cond_clear(&self->changed);
@@ -79,15 +94,28 @@ runner_wait_out_backoff(SinkRunner *self)
         Phase phase;
 
         g_mutex_lock(&self->lock);
-        while (self->phase == PHASE_RUN && g_cond_wait_until(&self->changed, &self->lock, wake_us))
+        while (self->phase == PHASE_RUN && !self->retries_now &&
+               g_cond_wait_until(&self->changed, &self->lock, wake_us))
             ;
         phase = self->phase;
+        if (self->retries_now)
+            self->worker.retry_us = 0;
+        self->retries_now = FALSE;
         g_mutex_unlock(&self->lock);
         if (phase != PHASE_RUN)
             return FALSE;
         runner_tick_if_due(self);
     }
     return TRUE;
+}
+
+/* What is called for from now on is about the attempt that comes. */
+static void
+runner_begin_attempt(SinkRunner *self)
+{
+    g_mutex_lock(&self->lock);
+    self->retries_now = FALSE;
+    g_mutex_unlock(&self->lock);
 }
 
 static void
@@ -97,6 +125,7 @@ runner_run(SinkRunner *self)
         runner_tick_if_due(self);
         if (!runner_wait_out_backoff(self))
             return;
+        runner_begin_attempt(self);
         sink_worker_step(&self->worker, &self->worker.hurry, runner_next_tick_us(self));
     }
 }
@@ -214,6 +243,11 @@ sink_runner_trouble(SinkRunner *self)
     const Sink *sink = self->worker.sink;
     gint64 since_us = sink_worker_undelivered_since_us(&self->worker);
 
+    const char *trouble =
+        sink_type(sink)->trouble != NULL ? sink_type(sink)->trouble(self->worker.sink) : NULL;
+
+    if (trouble != NULL)
+        return trouble;
     if (since_us == 0 || clock_now_us() - since_us < TROUBLE_AFTER_US ||
         channel_n_events(sink->channel) == 0)
         return NULL;

@@ -201,6 +201,7 @@ def test_after_a_restart_nodes_register_again_and_all_is_as_before(registry):
     after = made.ask("/lookup?topic=t")
     assert re.sub(r"127.0.0.1:\d+", "", after.text) == re.sub(r"127.0.0.1:\d+", "", before.text)
     assert int(after.headers["X-Leat-Index"]) > int(before.headers["X-Leat-Index"]) and again
+    assert int(after.headers["X-Leat-Epoch"]) > int(before.headers["X-Leat-Epoch"])
 
 
 # ---- people ----

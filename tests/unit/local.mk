@@ -47,11 +47,13 @@ unit_tests = \
 	%D%/test_log_damage_records \
 	%D%/test_log_damage_segments \
 	%D%/test_loop \
+	%D%/test_lookup_schedule \
 	%D%/test_memory_queue \
 	%D%/test_memory_rest \
 	%D%/test_metric \
 	%D%/test_namesrv_registration \
 	%D%/test_no_memory \
+	%D%/test_nsq_answer \
 	%D%/test_nsq_request \
 	%D%/test_nsq_table \
 	%D%/test_nsq_table_time \
@@ -71,6 +73,7 @@ unit_tests = \
 	%D%/test_regex_interceptors \
 	%D%/test_registration \
 	%D%/test_registry_text \
+	%D%/test_registry_view \
 	%D%/test_remoting \
 	%D%/test_reply \
 	%D%/test_resolver \
@@ -416,3 +419,9 @@ tests_unit_test_spillable_channel_SOURCES = \
 	tests/support/folder.c \
 	tests/support/folder.h
 tests_unit_test_spillable_channel_LDADD = $(AGENT_LIBS)
+tests_unit_test_lookup_schedule_SOURCES = %D%/test_lookup_schedule.c
+tests_unit_test_lookup_schedule_LDADD = $(DISCOVERY_LIBS)
+tests_unit_test_registry_view_SOURCES = %D%/test_registry_view.c
+tests_unit_test_registry_view_LDADD = $(DISCOVERY_LIBS)
+tests_unit_test_nsq_answer_SOURCES = %D%/test_nsq_answer.c
+tests_unit_test_nsq_answer_LDADD = libregistry-wire.a $(BASE_LIBS)

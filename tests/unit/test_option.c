@@ -193,6 +193,19 @@ test_rows_are_instances_with_fallbacks_of_their_own(void)
 }
 
 static void
+test_one_row_needs_no_list(void)
+{
+    g_auto(EveryOption) options;
+    const EveryRow *row;
+
+    apply("rows: { header: a }\n", &options);
+    row = options.rows->pdata[0];
+
+    g_assert_cmpuint(options.rows->len, ==, 1);
+    g_assert_cmpstr(row->header, ==, "a");
+}
+
+static void
 test_parts_are_left_to_whoever_makes_them(void)
 {
     g_auto(EveryOption) options;
@@ -279,6 +292,7 @@ main(int argc, char **argv)
                     test_a_map_keeps_the_order_of_the_file);
     g_test_add_func("/option/rows-are-instances",
                     test_rows_are_instances_with_fallbacks_of_their_own);
+    g_test_add_func("/option/one-row", test_one_row_needs_no_list);
     g_test_add_func("/option/parts-are-left", test_parts_are_left_to_whoever_makes_them);
     g_test_add_func("/option/a-secret-is-the-content-of-its-file",
                     test_a_secret_is_the_content_of_its_file_without_the_last_newline);

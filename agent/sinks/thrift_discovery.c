@@ -1,0 +1,153 @@
+/* thrift_discovery.c - hands hosts to the client, and says who came and who went. */
+#include "agent/sinks/thrift_discovery.h"
+
+#include "agent/sinks/thrift_metrics.h"
+#include "client/discovery/discovery_settings.h"
+
+struct ThriftDiscovery {
+    Sink *sink;
+    RpcClient *client;
+    ThriftFindings *findings;
+    Discovery *discovery;
+
+    /* The discovery's thread's. */
+    GHashTable *names; /* of the hosts as last told */
+};
+
+static Component *
+component_of(const ThriftDiscovery *self)
+{
+    return &self->sink->base;
+}
+
+static void
+discovery_count(const ThriftDiscovery *self, ThriftSinkMetric metric)
+{
+    metric_add(component_of(self)->part_metrics, metric, 1);
+}
+
+/* ---- what the discovery tells, on its thread ---- */
+
+static GHashTable *
+names_of(const GPtrArray *hosts)
+{
+    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+    for (guint i = 0; i < hosts->len; i++)
+        g_hash_table_add(names, g_strdup(((const FoundHost *) hosts->pdata[i])->name));
+    return names;
+}
+
+/* Those of the first that are not in the second. Returns whether there are any. */
+static gboolean
+report_difference(const ThriftDiscovery *self, GHashTable *names, GHashTable *others,
+                  ReportReason reason, const char *detail)
+{
+    gboolean any = FALSE;
+    GHashTableIter iter;
+    gpointer name;
+
+    g_hash_table_iter_init(&iter, names);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (!g_hash_table_contains(others, name)) {
+            component_report_topic(component_of(self), reason, name, name, detail);
+            any = TRUE;
+        }
+    return any;
+}
+
+static void
+client_set_hosts(const ThriftDiscovery *self, const GPtrArray *hosts)
+{
+    g_autoptr(GPtrArray) endpoints = g_ptr_array_new();
+
+    for (guint i = 0; i < hosts->len; i++)
+        g_ptr_array_add(endpoints, ((const FoundHost *) hosts->pdata[i])->endpoint);
+    rpc_client_set_hosts(self->client, endpoints, NULL); /* what is no address was not found */
+    g_atomic_int_set(&self->findings->n_hosts, (gint) hosts->len);
+    metric_set(component_of(self)->part_metrics, THRIFT_SINK_HOSTS, hosts->len);
+}
+
+static void
+on_hosts_changed(const GPtrArray *hosts, gpointer user)
+{
+    ThriftDiscovery *self = user;
+    GHashTable *names = names_of(hosts);
+    g_autofree char *detail =
+        g_strdup_printf("%u host%s now", hosts->len, hosts->len == 1 ? "" : "s");
+    gboolean any_joined;
+
+    client_set_hosts(self, hosts);
+    any_joined = report_difference(self, names, self->names, REPORT_HOST_JOINED, detail);
+    report_difference(self, self->names, names, REPORT_HOST_LEFT, detail);
+    g_hash_table_unref(self->names);
+    self->names = names;
+    if (any_joined)
+        sink_retry_now(self->sink);
+}
+
+static void
+on_registry_answered(const char *registry, gboolean is_back, gpointer user)
+{
+    ThriftDiscovery *self = user;
+
+    discovery_count(self, THRIFT_SINK_LOOKUPS);
+    g_atomic_int_set(&self->findings->has_answer, 1);
+    if (is_back)
+        component_report_topic(component_of(self), REPORT_RECOVERED, registry, registry,
+                               "the registry answers again");
+}
+
+static void
+on_registry_failed(const char *registry, const GError *error, gboolean is_new, gpointer user)
+{
+    ThriftDiscovery *self = user;
+
+    discovery_count(self, THRIFT_SINK_LOOKUPS);
+    discovery_count(self, THRIFT_SINK_LOOKUPS_FAILED);
+    if (is_new)
+        component_report_topic(component_of(self), REPORT_REGISTRY, registry, registry,
+                               error->message);
+}
+
+/* ---- life ---- */
+
+ThriftDiscovery *
+thrift_discovery_new(Sink *sink, RpcClient *client, const GPtrArray *rows, ThriftFindings *findings,
+                     GError **error)
+{
+    static const DiscoveryEvents events = {
+        .hosts_changed = on_hosts_changed,
+        .registry_answered = on_registry_answered,
+        .registry_failed = on_registry_failed,
+    };
+    ThriftDiscovery *self = g_new0(ThriftDiscovery, 1);
+
+    self->sink = sink;
+    self->client = client;
+    self->findings = findings;
+    self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    self->discovery = discovery_rows_begin(rows, &events, self, error);
+    if (self->discovery != NULL)
+        return self;
+    thrift_discovery_free(self);
+    return NULL;
+}
+
+void
+thrift_discovery_free(ThriftDiscovery *self)
+{
+    if (self == NULL)
+        return;
+    discovery_free(self->discovery);
+    g_hash_table_unref(self->names);
+    g_free(self);
+}
+
+void
+thrift_discovery_note_failure(ThriftDiscovery *self, const GError *error)
+{
+    if (error->code == RPC_ERROR_BROKEN || error->code == RPC_ERROR_UNREACHABLE ||
+        error->code == RPC_ERROR_TIMEOUT)
+        discovery_recheck(self->discovery);
+}

@@ -1,0 +1,36 @@
+/* lookup.h - one question to one registry: which hosts take a topic? */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "base/endpoint.h"
+#include "client/discovery/http_fetch.h"
+
+/* A registry that has not answered by then is not there. */
+#define LOOKUP_TIMEOUT_US (5 * G_USEC_PER_SEC)
+/* How long a watch waits for news; the answer may take a look-up's time on top. */
+#define LOOKUP_WAIT_S 30
+
+typedef struct {
+    const Endpoint *registry;
+    const char *topic; /* as the registry has it: in its namespace */
+    const char *index; /* of the last answer: to be answered when there is news; NULL: at once */
+} LookupQuestion;
+
+typedef struct {
+    GPtrArray *hosts;  /* FoundHost, may be stolen; NULL: nothing is known of the topic */
+    const char *index; /* NULL: it has no watch */
+    const char *epoch; /* another one after a restart; NULL: it does not tell */
+} LookupAnswer;
+
+/* answer is borrowed for the call, NULL with an error. */
+typedef void (*LookupDone)(LookupAnswer *answer, const GError *error, gpointer user);
+
+/* In the thread's default main context, which turns until done has been called: once, later. */
+typedef void (*LookupAsk)(HttpClient *http, const LookupQuestion *question, GCancellable *stop,
+                          LookupDone done, gpointer user);
+
+void nsq_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellable *stop,
+                    LookupDone done, gpointer user);
+
+gint64 lookup_timeout_us(const LookupQuestion *question);

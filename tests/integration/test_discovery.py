@@ -1,0 +1,311 @@
+"""test_discovery.py - an edge that names no host: registries tell it of collectors, which come, go, and are killed."""
+import http.server
+import json
+import threading
+import time
+import urllib.parse
+
+import pytest
+
+from far_end import FarEnd
+from leat import BUSY, needs, wait_until
+from registry import Node
+from tiers import assert_whole, edge, n_at, wait_for_more
+
+pytestmark = needs("libsoup")
+
+TOPIC = "collectors"
+
+
+class Collector(FarEnd):
+    """A Thrift source that its nodes have told registries of."""
+
+    def __init__(self, path, *registries):
+        super().__init__(path)
+        self.nodes = []
+        self.join(*registries)
+
+    def join(self, *registries):
+        for registry in registries:
+            node = Node(registry.tcp, broadcast_address=self.host, tcp_port=self.port, http_port=self.port)
+            node.identify()
+            self.nodes.append(node.register(TOPIC))
+
+    def leave(self):
+        for node in self.nodes:
+            node.socket.close()
+        self.nodes = []
+
+    def kill(self):
+        super().kill()
+        self.leave()
+
+
+@pytest.fixture
+def collect(tmp_path):
+    """A function that starts a Collector, known to the registries given."""
+    made = []
+
+    def make(*registries):
+        made.append(Collector(tmp_path / f"collector-{len(made)}", *registries))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+        each.leave()
+
+
+class PlainLookup:
+    """An nsqlookupd as far as look-ups go, without a watch."""
+
+    def __init__(self, *hosts):
+        self.hosts = list(hosts)
+        self.asked = []  # queries
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked.append(urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query))
+                producers = [{"broadcast_address": host.host, "tcp_port": host.port, "http_port": 1} for host in outer.hosts]
+                body = json.dumps({"channels": [], "producers": producers}).encode()
+                self.send_response(200)
+                self.send_header("X-NSQ-Content-Type", "nsq; version=1.0")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def lookup(self):
+        return "127.0.0.1:%d" % self.server.server_address[1]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def plain_lookup():
+    made = []
+
+    def make(*hosts):
+        made.append(PlainLookup(*hosts))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def http_address(registry):
+    return "%s:%d" % registry.address("nsqlookupd-http")
+
+
+def finder(addresses, sequence=None, sink=None, **discovery):
+    """An edge that finds its hosts."""
+    config = edge([], {"rate": 500, "batch-size": 10, **(sequence or {})}, sink)
+    del config["sinks"]["out"]["hosts"]
+    config["sinks"]["out"]["discovery"] = {"type": "nsqlookupd", "http-addresses": addresses, "topic": TOPIC, **discovery}
+    return config
+
+
+def n_hosts(agent):
+    return agent.metric("leat_thrift_sink_hosts")
+
+
+# ---- who comes and goes ----
+
+
+def test_an_edge_without_a_host_sends_to_the_first_that_joins_within_a_second(collect, leat, registry):
+    names = registry()
+    agent = leat(finder([http_address(names)], sink={"backoff": "30s", "max-backoff": "60s"}))
+    agent.wait_for_log("delivery failed, backing off")
+
+    joined = time.time()
+    far = collect(names)
+    far.wait_for(1)
+
+    assert far.times[0] - joined < 1 + BUSY
+    assert agent.log("host joined", peer=far.address)
+
+
+def test_one_that_joins_later_has_its_share_within_a_second(collect, leat, registry):
+    names = registry()
+    first = collect(names)
+    leat(finder([http_address(names)]))
+    first.wait_for(10)
+
+    joined = time.time()
+    second = collect(names)
+    second.wait_for(1)
+
+    assert second.times[0] - joined < 1 + BUSY
+    wait_for_more([first], 1)
+
+
+def test_one_that_is_killed_is_left_at_once_and_nothing_is_lost(collect, leat, registry):
+    names = registry()
+    ends = [collect(names), collect(names)]
+    agent = leat(finder([http_address(names)], {"count": 1000}))
+    for end in ends:
+        end.wait_for(50)
+
+    killed = time.monotonic()
+    ends[0].kill()
+    agent.wait_for_log("host left", peer=ends[0].address)
+
+    assert time.monotonic() - killed < 0.1 + BUSY
+    agent.wait_for_log("source has nothing more to send")
+    wait_until(lambda: len(set(ends[0].bodies + ends[1].bodies)) == 1000, "all are somewhere")
+    assert_whole(ends[0].bodies + ends[1].bodies)
+
+
+def test_one_that_leaves_gets_nothing_more_and_keeps_what_it_acknowledged(collect, leat, registry):
+    names = registry()
+    ends = [collect(names), collect(names)]
+    agent = leat(finder([http_address(names)], {"count": 1000}))
+    for end in ends:
+        end.wait_for(50)
+
+    names.post("/topic/tombstone", topic=TOPIC, node=ends[0].address)
+    agent.wait_for_log("host left", peer=ends[0].address)
+    wait_until(lambda: n_hosts(agent) == 1, "one host is left")
+    agent.wait_for_log("source has nothing more to send")
+    wait_until(lambda: n_at(ends) >= 1000, "all have arrived")
+
+    assert assert_whole(ends[0].bodies + ends[1].bodies) == 0
+    assert len(ends[1].bodies) > len(ends[0].bodies)
+    assert agent.metric("leat_thrift_sink_host_failures_total") == 0
+
+
+def test_hosts_that_came_later_have_counters_of_their_own(collect, leat, registry):
+    names = registry()
+    agent = leat(finder([http_address(names)]))
+    ends = [collect(names), collect(names)]
+    ends[0].wait_for(10)
+
+    node = ends[0].nodes.pop()  # the registry still knows it
+    ends[0].kill()
+
+    wait_until(lambda: agent.metric("leat_thrift_sink_host_failures_total", peer=ends[0].address) > 0, "it is counted")
+    assert agent.metric("leat_thrift_sink_host_failures_total", peer=ends[1].address) == 0
+    assert 'peer=""' not in agent.request("/metrics").text
+    node.socket.close()
+
+
+# ---- registries that fail ----
+
+
+def test_registries_that_are_down_at_the_start_are_waited_for_and_channels_fill(collect, leat, registry):
+    names = registry()
+    address, options = http_address(names), ["-tcp-address=%s:%d" % names.tcp, "-http-address=" + http_address(names)]
+    names.stop()
+    agent = leat(finder([address], sink={"backoff": "30s"}))
+
+    agent.wait_for_log("trouble with a registry", peer=address)
+    wait_until(lambda: agent.metric("leat_channel_events") > 20, "the channel fills")
+    health = agent.request("/healthz")
+    assert (health.status, health.text) == (503, "sink 'out': no host is known: no registry has answered yet\n")
+    names.options = options + names.options
+    names.start()
+    far = collect(names)
+
+    far.wait_for(20)
+    assert agent.request("/healthz").status == 200
+    assert agent.log("recovered", peer=address)
+
+
+def test_a_registry_that_restarts_costs_no_host(collect, leat, registry):
+    names = registry()
+    ends = [collect(names), collect(names)]
+    agent = leat(finder([http_address(names)]))
+    wait_until(lambda: n_hosts(agent) == 2, "both are found")
+
+    names.restart()
+    wait_for_more(ends, 100)
+    ends[0].join(names)
+    wait_until(lambda: names.producers(TOPIC), "one is registered again")
+    wait_for_more([ends[1]], 200)
+    ends[1].join(names)
+    wait_for_more(ends, 100)
+
+    assert n_hosts(agent) == 2
+    assert not agent.log("host left")
+
+
+def test_one_registry_of_two_is_enough(collect, leat, registry):
+    dead, alive = registry(), registry()
+    address = http_address(dead)
+    dead.stop()
+    far = collect(alive)
+    agent = leat(finder([address, http_address(alive)]))
+
+    far.wait_for(10)
+    agent.wait_for_log("trouble with a registry", peer=address)
+    assert agent.request("/healthz").status == 200
+
+
+def test_what_two_registries_know_is_put_together(collect, leat, registry):
+    some, others = registry(), registry()
+    ends = [collect(some), collect(others), collect(some, others)]
+    agent = leat(finder([http_address(some), http_address(others)]))
+
+    for end in ends:
+        end.wait_for(10)
+    assert n_hosts(agent) == 3
+
+
+def test_hosts_that_are_named_are_the_first_view(collect, leat):
+    far = collect()
+    config = finder(["127.0.0.1:1"])
+    config["sinks"]["out"]["hosts"] = [far.address]
+    agent = leat(config)
+
+    far.wait_for(10)
+    agent.wait_for_log("trouble with a registry")
+    assert agent.request("/healthz").status == 200
+
+
+def test_the_port_for_tcp_is_told_from_the_one_for_http(leat, registry):
+    names = registry()
+    agent = leat(finder(["%s:%d" % names.tcp]))
+
+    line = agent.wait_for_log("trouble with a registry")
+    assert f"port {names.tcp[1]} is nsqlookupd's for TCP" in line["detail"]
+    assert "4161" in line["detail"]
+
+
+# ---- an nsqlookupd that has no watch ----
+
+
+def test_a_registry_without_a_watch_is_polled(collect, leat, plain_lookup):
+    first, second = collect(), collect()
+    lookup = plain_lookup(first)
+    leat(finder([lookup.lookup], **{"poll-interval": "200ms", "namespace": "qa"}))
+    first.wait_for(10)
+
+    lookup.hosts.append(second)
+    second.wait_for(10)
+
+    assert lookup.asked[:2] == [{"topic": ["qa." + TOPIC]}] * 2
+
+
+def test_a_connection_that_breaks_is_followed_by_a_look_up_at_once(collect, leat, plain_lookup):
+    first, second = collect(), collect()
+    lookup = plain_lookup(first)
+    leat(finder([lookup.lookup], **{"poll-interval": "1h"}))
+    first.wait_for(10)
+
+    lookup.hosts.append(second)
+    killed = time.time()
+    first.kill()
+    second.wait_for(10)
+
+    assert second.times[0] - killed < 1 + BUSY
+    assert len(lookup.asked) <= 2 + 2 * (time.time() - killed)
