@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/collector.yaml \
 	%D%/discovered-collector.yaml \
+	%D%/discovered-edge.yaml \
 	%D%/durable.yaml \
 	%D%/edge.yaml \
 	%D%/failover.yaml \

@@ -12,8 +12,10 @@ import subprocess
 
 import pytest
 
+import registry
 from leat import TIMEOUT, needs, program, wait_until
 
+PORTS = ("41414", "41451", "41452", "4141", "4151", "4152", "4160", "4161", "4171")
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -29,9 +31,10 @@ class Place:
     def __init__(self, folder):
         self.folder = folder
         self.instead = {"/tmp/leat-": f"{folder}/leat-", "2000/s": "10000/s"}
-        self.instead.update((port, str(free)) for port, free in zip(("41414", "41451", "41452", "4141", "4151", "4152"), free_ports(6)))
+        self.instead.update(zip(PORTS, map(str, free_ports(len(PORTS)))))
         (folder / "build").mkdir()
         (folder / "build/leat").symlink_to(program())
+        (folder / "build/leat-registry").symlink_to(registry.program())
         (folder / "conf").mkdir()
         for path in (TREE / "conf").glob("*.yaml"):
             (folder / "conf" / path.name).write_text(self.adapt(path.read_text(encoding="utf-8")), encoding="utf-8")
@@ -116,3 +119,23 @@ def test_two_collectors_and_an_edge_one_stops_and_is_back_and_no_number_is_missi
     assert [sender.wait(TIMEOUT) for sender in senders] == [0] * len(senders)
     wait_until(lambda: place.run(count) == "20000\n", "all numbers are in the files")
     assert re.search(rf'peer="{place.adapt("127.0.0.1:4151")}"}} [1-9]', place.run(failures))
+
+
+@needs("libsoup")
+def test_collectors_that_come_and_go_are_followed_and_no_number_is_missing(place):
+    (registry_start, *starts), (send, another, count) = blocks("Agents that find each other")
+    wait_for_line(place.start(registry_start), "started")
+    first, _, edge = [place.start_agent(command) for command in starts]
+    wait_until(lambda: edge.log.read_text().count("host joined") == 2, "the edge knows both")
+
+    senders = [place.start(send)]
+    wait_until(lambda: place.run(count) > "0\n", "numbers arrive")
+    place.start_agent(another)
+    wait_until(lambda: place.run(count.replace("collector*", "collector-3")) > "0\n"
+               or is_sending(place, send, senders), "the third has a share")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(TIMEOUT) == 0
+    wait_for_line(edge, "host left")
+
+    assert [sender.wait(TIMEOUT) for sender in senders] == [0] * len(senders)
+    wait_until(lambda: place.run(count) == "20000\n", "all numbers are in the files")
