@@ -27,6 +27,8 @@ libbase_a_SOURCES = \
 	%D%/event_format.h \
 	%D%/event_keys.c \
 	%D%/event_keys.h \
+	%D%/file_replace.c \
+	%D%/file_replace.h \
 	%D%/file_text.c \
 	%D%/file_text.h \
 	%D%/json_writer.c \

@@ -1,5 +1,5 @@
-/* command_line.c - options as Go's programs take them: one dash or two, a value behind '=' or a
- * space; and nsqlookupd's file. */
+/* command_line.c - options as Go's and Java's programs take them: one dash or two, a value behind
+ * '=' or a space; and the files of nsqlookupd and namesrv. */
 #include "registry/command_line.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "base/problems.h"
 #include "base/quantity.h"
 #include "registry/go_duration.h"
+#include "registry/namesrv_properties.h"
 #include "registry/registry_config.h"
 #include "registry/toml_reader.h"
 
@@ -27,6 +28,9 @@ typedef enum {
     ARGUMENT_LOG_FORMAT,
     ARGUMENT_IGNORED,
     ARGUMENT_IGNORED_SWITCH,
+    ARGUMENT_PROPERTIES,
+    ARGUMENT_PRINT,
+    ARGUMENT_NAMESRV, /* without effect, but only namesrv is told it */
     ARGUMENT_HELP,
     ARGUMENT_VERSION,
 } ArgumentKind;
@@ -49,6 +53,12 @@ static const ArgumentSpec specs[] = {
     { "http", ARGUMENT_HTTP, "ADDRESS", "where the page and /metrics are, too; or off" },
     { "log-format", ARGUMENT_LOG_FORMAT, "FORMAT", "text (default) or json, one object a line" },
     { "log-level", ARGUMENT_LOG_LEVEL, "LEVEL", "error, warning, info (default) or debug" },
+    { "c", ARGUMENT_PROPERTIES, "FILE", "namesrv's file, Java properties" },
+    { "configFile", ARGUMENT_PROPERTIES, NULL, NULL },
+    { "p", ARGUMENT_PRINT, NULL, "print namesrv's properties, and end" },
+    { "printConfigItem", ARGUMENT_PRINT, NULL, NULL },
+    { "n", ARGUMENT_NAMESRV, NULL, NULL },
+    { "namesrvAddr", ARGUMENT_NAMESRV, NULL, NULL },
     { "log-prefix", ARGUMENT_IGNORED, NULL, NULL },
     { "verbose", ARGUMENT_IGNORED_SWITCH, NULL, NULL },
     { "help", ARGUMENT_HELP, NULL, "show this help" },
@@ -59,11 +69,14 @@ static const ArgumentSpec specs[] = {
 void
 command_line_print_help(void)
 {
-    printf("leat-registry: the name service that agents and NSQ's programs find each other by\n\n"
-           "Usage: leat-registry [OPTION...] [FILE]\n\n"
-           "FILE is its configuration, in YAML; without one it has defaults throughout. It stands\n"
-           "in for nsqlookupd, whose options it takes as they are: they beat what the files say.\n"
-           "\nOptions:\n");
+    printf(
+        "leat-registry: the name service that agents, and the programs of NSQ and RocketMQ,\n"
+        "find each other by\n\n"
+        "Usage: leat-registry [OPTION...] [FILE]\n\n"
+        "FILE is its configuration, in YAML; without one it has defaults throughout. It stands\n"
+        "in for nsqlookupd and for RocketMQ's namesrv, whose options it takes as they are:\n"
+        "they beat what the files say. Told only what one of them is told, it is only that one.\n"
+        "\nOptions:\n");
     for (gsize i = 0; i < G_N_ELEMENTS(specs); i++) {
         g_autofree char *name = NULL;
 
@@ -142,9 +155,11 @@ set_value(CommandLine *self, const ArgumentSpec *spec, const char *value)
 {
     switch (spec->kind) {
     case ARGUMENT_VALUE:
+        self->is_nsqlookupd = TRUE;
         add_override(self, "nsqlookupd", spec->name, value);
         return TRUE;
     case ARGUMENT_DURATION:
+        self->is_nsqlookupd = TRUE;
         add_duration(self, spec->name, value);
         return TRUE;
     case ARGUMENT_HTTP:
@@ -154,6 +169,9 @@ set_value(CommandLine *self, const ArgumentSpec *spec, const char *value)
         return set_log_level(self, value);
     case ARGUMENT_LOG_FORMAT:
         return log_format_from_text(value, &self->log_format);
+    case ARGUMENT_NAMESRV:
+        self->is_namesrv = TRUE;
+        G_GNUC_FALLTHROUGH;
     default:
         g_ptr_array_add(self->ignored, g_strdup_printf("'%s' has no effect here", spec->name));
         return TRUE;
@@ -161,6 +179,12 @@ set_value(CommandLine *self, const ArgumentSpec *spec, const char *value)
 }
 
 /* ---- nsqlookupd's file ---- */
+
+static gboolean
+may_be_in_file(const ArgumentSpec *spec)
+{
+    return spec->kind <= ARGUMENT_IGNORED_SWITCH && spec->kind != ARGUMENT_CONFIG;
+}
 
 typedef struct {
     CommandLine *command_line;
@@ -174,34 +198,80 @@ visit_pair(const char *key, const char *value, int line, gpointer user)
     g_autofree char *name = g_strdelimit(g_strdup(key), "_", '-');
     const ArgumentSpec *spec = find_spec(name);
 
-    if (spec == NULL || spec->kind == ARGUMENT_HELP || spec->kind == ARGUMENT_VERSION ||
-        spec->kind == ARGUMENT_CONFIG)
+    if (spec == NULL || !may_be_in_file(spec))
         g_ptr_array_add(self->command_line->ignored,
                         g_strdup_printf("the file's '%s' has no effect here", key));
     else if (!set_value(self->command_line, spec, value))
         problems_add_at(self->problems, line, 1, key, "'%s' is none of its values", value);
 }
 
+/* FALSE after telling what is wrong. */
 static gboolean
-read_config(CommandLine *self, const char *path)
+show_problems(Problems *problems)
 {
-    g_autoptr(Problems) problems = problems_new(path);
-    g_autoptr(GError) error = NULL;
-    gsize length;
-    g_autofree char *text = file_text_read(
-        path, MAX_FILE_BYTES, clock_deadline_us(FILE_TEXT_PATIENCE_US), &length, &error);
     g_autofree char *said = NULL;
-    TomlFile file = { .command_line = self, .problems = problems };
 
-    if (text == NULL)
-        problems_add_at(problems, 0, 0, "", "it cannot be read: %s", error->message);
-    else
-        toml_read(text, visit_pair, &file, problems);
     if (problems_count(problems) == 0)
         return TRUE;
     said = problems_to_text(problems);
     fputs(said, stderr);
     return FALSE;
+}
+
+/* (transfer full) NULL with a problem. */
+static char *
+read_text(const char *path, Problems *problems)
+{
+    g_autoptr(GError) error = NULL;
+    gsize length;
+    char *text = file_text_read(path, MAX_FILE_BYTES, clock_deadline_us(FILE_TEXT_PATIENCE_US),
+                                &length, &error);
+
+    if (text == NULL)
+        problems_add_at(problems, 0, 0, "", "it cannot be read: %s", error->message);
+    return text;
+}
+
+static gboolean
+read_config(CommandLine *self, const char *path)
+{
+    g_autoptr(Problems) problems = problems_new(path);
+    g_autofree char *text = read_text(path, problems);
+    TomlFile file = { .command_line = self, .problems = problems };
+
+    self->is_nsqlookupd = TRUE;
+    if (text != NULL)
+        toml_read(text, visit_pair, &file, problems);
+    return show_problems(problems);
+}
+
+/* ---- namesrv's file ---- */
+
+static void
+take_property(const char *key, const char *value, gpointer user)
+{
+    add_override(user, "namesrv", key, value);
+}
+
+static void
+ignore_property(const char *property, gpointer user)
+{
+    g_ptr_array_add(((CommandLine *) user)->ignored,
+                    g_strdup_printf("the file's '%s' has no effect here", property));
+}
+
+static gboolean
+read_properties(CommandLine *self, const char *path)
+{
+    g_autoptr(Problems) problems = problems_new(path);
+    g_autofree char *text = read_text(path, problems);
+    int line;
+
+    self->is_namesrv = TRUE;
+    if (text != NULL && !namesrv_properties_read(text, take_property, ignore_property, self, &line))
+        problems_add_at(problems, line, 1, "",
+                        "this is no property; write listenPort=9876, in UTF-8");
+    return show_problems(problems);
 }
 
 /* ---- the command line ---- */
@@ -210,7 +280,7 @@ static gboolean
 has_value(const ArgumentSpec *spec)
 {
     return spec->kind != ARGUMENT_HELP && spec->kind != ARGUMENT_VERSION &&
-           spec->kind != ARGUMENT_IGNORED_SWITCH;
+           spec->kind != ARGUMENT_IGNORED_SWITCH && spec->kind != ARGUMENT_PRINT;
 }
 
 static gboolean refuse(const char *format, ...) G_GNUC_PRINTF(1, 2);
@@ -244,7 +314,8 @@ refuse_unknown(const char *name)
 
 typedef struct {
     CommandLine *command_line;
-    char *config; /* of -config, the last one */
+    char *config;     /* of -config, the last one */
+    char *properties; /* of -c, likewise */
     int argc;
     char **argv;
     int next;
@@ -257,9 +328,11 @@ take_value(Parser *self, const ArgumentSpec *spec, const char *value)
         return refuse("--%s needs a value; see 'leat-registry --help'", spec->name);
     if (value == NULL)
         value = self->argv[self->next++];
-    if (spec->kind == ARGUMENT_CONFIG) {
-        g_free(self->config);
-        self->config = g_strdup(value);
+    if (spec->kind == ARGUMENT_CONFIG || spec->kind == ARGUMENT_PROPERTIES) {
+        char **path = spec->kind == ARGUMENT_CONFIG ? &self->config : &self->properties;
+
+        g_free(*path);
+        *path = g_strdup(value);
         return TRUE;
     }
     return set_value(self->command_line, spec, value) ||
@@ -276,6 +349,8 @@ take_switch(CommandLine *self, const ArgumentSpec *spec, const char *value)
         self->help = on;
     else if (spec->kind == ARGUMENT_VERSION)
         self->version = on;
+    else if (spec->kind == ARGUMENT_PRINT)
+        self->print = self->is_namesrv = on;
     return TRUE;
 }
 
@@ -310,8 +385,9 @@ take_arguments(Parser *self)
             self->command_line->file = g_strdup(argument);
         }
     }
-    if (self->config != NULL && self->command_line->file != NULL)
-        return refuse("-config and FILE are two configurations; give one of them");
+    if ((self->config != NULL || self->properties != NULL) && self->command_line->file != NULL)
+        return refuse("%s and FILE are two configurations; give one of them",
+                      self->config != NULL ? "-config" : "-c");
     return TRUE;
 }
 
@@ -327,22 +403,37 @@ command_line_new(void)
     return self;
 }
 
-/* The options beat the file: what they set is set again behind it. Where leat-registry takes the
- * place of an nsqlookupd it opens no port that the other had not. */
-static gboolean
-add_config(CommandLine *self, const char *config)
+/* Where leat-registry takes the place of another program it opens no port that that one had not. */
+static void
+turn_off_others(CommandLine *self, CommandLine *told)
 {
-    g_autoptr(CommandLine) of_file = command_line_new();
+    if (told->file != NULL || (!told->is_nsqlookupd && !told->is_namesrv))
+        return;
+    add_override(self, NULL, "http", "off");
+    if (!told->is_nsqlookupd)
+        add_override(self, NULL, "nsqlookupd", "off");
+    if (!told->is_namesrv)
+        add_override(self, NULL, "namesrv", "off");
+}
 
-    if (config != NULL && !read_config(of_file, config))
+/* The options beat the files: what they set is set again behind those. */
+static gboolean
+add_files(CommandLine *self, const Parser *parser)
+{
+    g_autoptr(CommandLine) of_files = command_line_new();
+
+    if (parser->config != NULL && !read_config(of_files, parser->config))
+        return FALSE;
+    if (parser->properties != NULL && !read_properties(of_files, parser->properties))
         return FALSE;
     if (!self->has_log_level)
-        self->log_level = of_file->log_level;
-    if (self->file == NULL && (config != NULL || self->overrides->len > 0))
-        add_override(of_file, NULL, "http", "off");
-    g_ptr_array_extend_and_steal(of_file->overrides, g_steal_pointer(&self->overrides));
-    self->overrides = g_steal_pointer(&of_file->overrides);
-    g_ptr_array_extend_and_steal(self->ignored, g_steal_pointer(&of_file->ignored));
+        self->log_level = of_files->log_level;
+    self->is_nsqlookupd |= of_files->is_nsqlookupd;
+    self->is_namesrv |= of_files->is_namesrv;
+    turn_off_others(of_files, self);
+    g_ptr_array_extend_and_steal(of_files->overrides, g_steal_pointer(&self->overrides));
+    self->overrides = g_steal_pointer(&of_files->overrides);
+    g_ptr_array_extend_and_steal(self->ignored, g_steal_pointer(&of_files->ignored));
     return TRUE;
 }
 
@@ -351,17 +442,14 @@ command_line_parse(int argc, char **argv, int *ret_status)
 {
     g_autoptr(CommandLine) self = command_line_new();
     Parser parser = { .command_line = self, .argc = argc, .argv = argv, .next = 1 };
-    g_autofree char *config = NULL;
     gboolean ok = take_arguments(&parser);
 
-    config = parser.config;
-    *ret_status = STATUS_USAGE;
-    if (!ok)
-        return NULL;
-    *ret_status = STATUS_PROBLEM;
-    if (!self->help && !self->version && !add_config(self, config))
-        return NULL;
-    return g_steal_pointer(&self);
+    *ret_status = ok ? STATUS_PROBLEM : STATUS_USAGE;
+    if (ok && !self->help && !self->version)
+        ok = add_files(self, &parser);
+    g_free(parser.config);
+    g_free(parser.properties);
+    return ok ? g_steal_pointer(&self) : NULL;
 }
 
 void

@@ -1,5 +1,5 @@
-/* command_line.h - the options of leat-registry, among them those of nsqlookupd as it spells them.
- */
+/* command_line.h - the options of leat-registry, among them those of nsqlookupd and namesrv as they
+ * spell them. */
 #pragma once
 
 #include <glib.h>
@@ -9,9 +9,12 @@
 typedef struct {
     gboolean help;
     gboolean version;
+    gboolean print; /* what namesrv would be told, in place of running */
     LogLevel log_level;
     gboolean has_log_level; /* it was told */
     LogFormat log_format;
+    gboolean is_nsqlookupd; /* it was told something that only one of them is told */
+    gboolean is_namesrv;
     char *file;           /* YAML, or NULL */
     GPtrArray *overrides; /* RegistryOverride *, later ones win */
     GPtrArray *ignored;   /* sentences about what has no effect here */

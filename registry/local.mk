@@ -66,6 +66,20 @@ libregistry_a_SOURCES = \
 	%D%/go_duration.h \
 	%D%/http_query.c \
 	%D%/http_query.h \
+	%D%/kv_store.c \
+	%D%/kv_store.h \
+	%D%/namesrv_admin.c \
+	%D%/namesrv_brokers.c \
+	%D%/namesrv_lookups.c \
+	%D%/namesrv_properties.c \
+	%D%/namesrv_properties.h \
+	%D%/namesrv_requests.c \
+	%D%/namesrv_server.c \
+	%D%/namesrv_server.h \
+	%D%/namesrv_server_private.h \
+	%D%/namesrv_service.c \
+	%D%/namesrv_service.h \
+	%D%/namesrv_settings.h \
 	%D%/nsq_commands.c \
 	%D%/nsq_journal.c \
 	%D%/nsq_journal.h \
@@ -81,10 +95,14 @@ libregistry_a_SOURCES = \
 	%D%/nsq_table.h \
 	%D%/nsq_table_private.h \
 	%D%/nsq_table_time.c \
+	%D%/properties_reader.c \
+	%D%/properties_reader.h \
 	%D%/refusals.c \
 	%D%/refusals.h \
 	%D%/registry_config.c \
 	%D%/registry_config.h \
+	%D%/route_journal.c \
+	%D%/route_journal.h \
 	%D%/route_node.c \
 	%D%/route_offer.c \
 	%D%/route_register.c \

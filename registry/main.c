@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/problems.h"
 #include "registry/command_line.h"
+#include "registry/namesrv_properties.h"
 #include "registry/registry_config.h"
 #include "registry/registry_process.h"
 
@@ -41,6 +42,15 @@ load_config(const CommandLine *command_line)
     return NULL;
 }
 
+static void
+print_properties(const RegistryConfig *config)
+{
+    GString *text = namesrv_properties_write(&config->namesrv);
+
+    fputs(text->str, stdout);
+    g_string_free(text, TRUE);
+}
+
 static int
 run(const CommandLine *command_line)
 {
@@ -48,6 +58,10 @@ run(const CommandLine *command_line)
 
     if (config == NULL)
         return EXIT_FAILURE;
+    if (command_line->print) {
+        print_properties(config);
+        return EXIT_SUCCESS;
+    }
     log_init(command_line->log_format, command_line->log_level);
     for (guint i = 0; i < command_line->ignored->len; i++)
         log_warning("option ignored",

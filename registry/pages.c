@@ -74,7 +74,8 @@ show_page(HttpRequest *request, gpointer user)
                            "renew every five seconds</label> "
                            "<span id=\"state\" role=\"status\"></span></p>\n<main>\n",
                            host, style, host);
-    nsq_page_append(out, nsq_service_table(self->nsq), clock_now_us());
+    if (self->nsq != NULL)
+        nsq_page_append(out, nsq_service_table(self->nsq), clock_now_us());
     g_string_append_printf(out,
                            "</main>\n<p><a href=\"/metrics\">/metrics</a> for Prometheus, "
                            "<a href=\"/healthz\">/healthz</a></p>\n<script>%s</script>\n"
@@ -92,7 +93,10 @@ show_metrics(HttpRequest *request, gpointer user)
     g_autoptr(GPtrArray) sets = g_ptr_array_new();
     GString *out = g_string_sized_new(4096);
 
-    nsq_service_add_metrics(self->nsq, sets);
+    if (self->nsq != NULL)
+        nsq_service_add_metrics(self->nsq, sets);
+    if (self->namesrv != NULL)
+        namesrv_service_add_metrics(self->namesrv, sets);
     if (self->server != NULL)
         g_ptr_array_add(sets, http_server_metrics(self->server));
     metrics_write_prometheus(sets, out);

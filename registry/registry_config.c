@@ -12,7 +12,12 @@ static const OptionSpec registry_options[] = {
       .off_ok = TRUE,
       .help = "Address of the page for people, of /metrics and of /healthz, which nsqlookupd's "
               "HTTP address has too; off disables it, port 0 picks one and logs it." },
-    { .name = "nsqlookupd", .kind = OPTION_PART, .help = "What stands for NSQ's nsqlookupd." },
+    { .name = "nsqlookupd",
+      .kind = OPTION_PART,
+      .help = "What stands for NSQ's nsqlookupd, or off." },
+    { .name = "namesrv",
+      .kind = OPTION_PART,
+      .help = "What stands for RocketMQ's namesrv, or off." },
     { 0 },
 };
 
@@ -61,8 +66,101 @@ static const OptionSpec nsqlookupd_options[] = {
     { 0 },
 };
 
+static const OptionSpec namesrv_options[] = {
+    { .name = "listen",
+      OPTION_AT(LISTEN, NamesrvSettings, listen),
+      .fallback = "0.0.0.0:9876",
+      .help = "Where brokers register and clients look up; port 0 picks one and logs it." },
+    { .name = "kv-config-path",
+      OPTION_AT(PATH, NamesrvSettings, kv_config_path),
+      .fallback_text = "$HOME/namesrv/kvConfig.json",
+      .example = "/var/lib/leat-registry/kvConfig.json",
+      .help = "The file that keeps the KV configuration." },
+    { .name = "scan-interval",
+      OPTION_AT(DURATION, NamesrvSettings, scan_us),
+      .fallback = "5s",
+      .min = 1000,
+      .max = G_GUINT64_CONSTANT(3600) * G_USEC_PER_SEC,
+      .help = "A broker is listed at most this much longer than it may be silent, which is 120 s "
+              "unless it asks for another time." },
+    { .name = "idle-timeout",
+      OPTION_AT(DURATION, NamesrvSettings, idle_us),
+      .fallback = "120s",
+      .min = 1000,
+      .max = G_GUINT64_CONSTANT(86400) * G_USEC_PER_SEC,
+      .help = "A connection without a request for so long is closed, and its brokers leave." },
+    { .name = "wait-for-service",
+      OPTION_AT(DURATION, NamesrvSettings, wait_for_service_us),
+      .fallback = "0s",
+      .max = G_GUINT64_CONSTANT(3600) * G_USEC_PER_SEC,
+      .help = "How long after its start routes are not told, since brokers have not come back." },
+    { .name = "acting-master",
+      OPTION_AT(BOOL, NamesrvSettings, acting_master),
+      .fallback = "false",
+      .help = "Show the lowest slave as master while that is away, in groups that ask for it." },
+    { .name = "delete-unnamed-topics",
+      OPTION_AT(BOOL, NamesrvSettings, drop_topics),
+      .fallback = "false",
+      .help = "Remove the topics of a broker that its registration does not name; brokers must not "
+              "register single topics then." },
+    { .name = "order-topics",
+      OPTION_AT(BOOL, NamesrvSettings, order_topics),
+      .fallback = "false",
+      .help = "Put the order configuration of a topic into its route." },
+    { .name = "tell-order-topics",
+      OPTION_AT(BOOL, NamesrvSettings, tell_order_topics),
+      .fallback = "true",
+      .help = "Tell brokers that register which topics are ordered." },
+    { .name = "list-all-topics",
+      OPTION_AT(BOOL, NamesrvSettings, list_all_topics),
+      .fallback = "true",
+      .help = "Answer requests for the list of all topics." },
+    { .name = "list-topics",
+      OPTION_AT(BOOL, NamesrvSettings, list_topics),
+      .fallback = "true",
+      .help = "Answer requests for the topics of a cluster and of units." },
+    { .name = "remote-config",
+      OPTION_AT(BOOL, NamesrvSettings, remote_config),
+      .fallback = "false",
+      .help = "Let anybody who can connect change order-topics, tell-order-topics, list-all-topics "
+              "and list-topics, until the registry stops." },
+    { .name = "max-connections",
+      OPTION_AT(COUNT, NamesrvSettings, max_connections),
+      .fallback = "20000",
+      .min = 1,
+      .max = 1000000,
+      .help = "Connections at a time; one more is closed at once." },
+    { .name = "max-frame",
+      OPTION_AT(SIZE, NamesrvSettings, max_frame),
+      .fallback = "16MiB",
+      .min = 4096,
+      .max = 1024 * 1024 * 1024,
+      .help = "The largest request; some 65,000 topics of one broker are 16 MiB." },
+    { .name = "receive-memory",
+      OPTION_AT(SIZE, NamesrvSettings, receive_memory),
+      .fallback = "256MiB",
+      .min = 65536,
+      .help = "What all connections together may hold of requests that are not there whole." },
+    { 0 },
+};
+
 static const OptionSpec *const registry_tables[] = { registry_options, NULL };
 static const OptionSpec *const nsqlookupd_tables[] = { nsqlookupd_options, NULL };
+static const OptionSpec *const namesrv_tables[] = { namesrv_options, NULL };
+
+typedef struct {
+    const char *name;
+    const OptionSpec *const *tables;
+    gsize settings; /* where in the RegistryConfig they are, and whether it is on */
+    gsize has;
+} SectionSpec;
+
+static const SectionSpec sections[] = {
+    { "nsqlookupd", nsqlookupd_tables, G_STRUCT_OFFSET(RegistryConfig, nsqlookupd),
+      G_STRUCT_OFFSET(RegistryConfig, has_nsqlookupd) },
+    { "namesrv", namesrv_tables, G_STRUCT_OFFSET(RegistryConfig, namesrv),
+      G_STRUCT_OFFSET(RegistryConfig, has_namesrv) },
+};
 
 /* ---- overrides ---- */
 
@@ -100,7 +198,7 @@ mapping_set(YamlNode *mapping, const char *key, YamlNode *value)
 }
 
 /* The mapping that an override belongs to; NULL if something else stands there, which has a problem
- * of its own. */
+ * of its own unless it is "off". */
 static YamlNode *
 find_mapping(YamlNode *root, const char *section)
 {
@@ -113,8 +211,14 @@ find_mapping(YamlNode *root, const char *section)
     return mapping->kind == YAML_MAPPING ? mapping : NULL;
 }
 
+static gboolean
+is_off(const YamlNode *node)
+{
+    return node != NULL && node->kind == YAML_SCALAR && g_ascii_strcasecmp(node->text, "off") == 0;
+}
+
 static void
-apply_overrides(YamlNode *root, const GPtrArray *overrides)
+apply_overrides(YamlNode *root, const GPtrArray *overrides, Problems *problems)
 {
     for (guint i = 0; i < overrides->len; i++) {
         const RegistryOverride *override = g_ptr_array_index(overrides, i);
@@ -122,10 +226,27 @@ apply_overrides(YamlNode *root, const GPtrArray *overrides)
 
         if (mapping != NULL)
             mapping_set(mapping, override->key, scalar_new(override->value));
+        else if (is_off(yaml_node_get(root, override->section)))
+            problems_add(problems, yaml_node_get(root, override->section), override->section,
+                         "it is off, but an option sets its %s; leave out one of them",
+                         override->key);
     }
 }
 
 /* ---- the file ---- */
+
+static void
+load_section(RegistryConfig *self, const SectionSpec *section, const YamlNode *root,
+             Problems *problems)
+{
+    const YamlNode *node = yaml_node_get(root, section->name);
+    gboolean has = !is_off(node);
+
+    *(gboolean *) ((char *) self + section->has) = has;
+    if (has)
+        options_apply(section->tables, node, (char *) self + section->settings, section->name,
+                      problems);
+}
 
 RegistryConfig *
 registry_config_load(const char *file, const GPtrArray *overrides, Problems *problems)
@@ -135,16 +256,29 @@ registry_config_load(const char *file, const GPtrArray *overrides, Problems *pro
 
     if (root == NULL)
         return NULL;
-    apply_overrides(root, overrides);
+    apply_overrides(root, overrides, problems);
     options_apply(registry_tables, root, self, "", problems);
-    options_apply(nsqlookupd_tables, yaml_node_get(root, "nsqlookupd"), &self->nsqlookupd,
-                  "nsqlookupd", problems);
+    for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
+        load_section(self, &sections[i], root, problems);
+    if (!self->has_nsqlookupd && !self->has_namesrv)
+        problems_add_at(problems, 0, 0, "",
+                        "nsqlookupd and namesrv are both off; leave one of them on");
     return problems_count(problems) == 0 ? g_steal_pointer(&self) : NULL;
 }
 
 /* ---- help ---- */
 
 #define HELP_COLUMNS 76
+
+static void print_keys(const OptionSpec *specs, const char *margin);
+
+static void
+print_section(const char *name, const char *margin)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
+        if (g_str_equal(sections[i].name, name))
+            print_keys(sections[i].tables[0], margin);
+}
 
 static void
 print_keys(const OptionSpec *specs, const char *margin)
@@ -157,7 +291,7 @@ print_keys(const OptionSpec *specs, const char *margin)
         printf("%s%s:%s%s\n%s", margin, spec->name, fallback != NULL ? " " : "",
                fallback != NULL ? fallback : "", help);
         if (spec->kind == OPTION_PART)
-            print_keys(nsqlookupd_options, deeper);
+            print_section(spec->name, deeper);
     }
 }
 
@@ -173,6 +307,7 @@ registry_config_free(RegistryConfig *self)
     if (self == NULL)
         return;
     options_clear(registry_tables, self);
-    options_clear(nsqlookupd_tables, &self->nsqlookupd);
+    for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
+        options_clear(sections[i].tables, (char *) self + sections[i].settings);
     g_free(self);
 }

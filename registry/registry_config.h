@@ -1,5 +1,5 @@
-/* registry_config.h - what leat-registry is to do: from a YAML file, from the command line and file
- * of nsqlookupd, or nothing but defaults. */
+/* registry_config.h - what leat-registry is to do: from a YAML file, from the command lines and
+ * files of nsqlookupd and namesrv, or nothing but defaults. */
 #pragma once
 
 #include <glib.h>
@@ -7,11 +7,15 @@
 #include "base/endpoint.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "registry/namesrv_settings.h"
 #include "registry/nsq_service.h"
 
 typedef struct {
     Endpoint *http; /* NULL: off */
+    gboolean has_nsqlookupd;
     NsqSettings nsqlookupd;
+    gboolean has_namesrv;
+    NamesrvSettings namesrv;
 } RegistryConfig;
 
 /* One option of the command line that stands for a value of the file. */

@@ -22,7 +22,8 @@ typedef struct {
     GMainLoop *main_loop;
     Loop *loop;
     guint loop_source;
-    NsqService *nsq;
+    NsqService *nsq;         /* NULL: off */
+    NamesrvService *namesrv; /* NULL: off */
     HttpServer *page_server; /* NULL: off */
     Pages pages;
     gint64 stop_asked_us; /* 0: not yet */
@@ -65,11 +66,10 @@ open_page(Process *self, const Endpoint *address, GError **error)
 }
 
 static gboolean
-open_all(Process *self, const RegistryConfig *config, GError **error)
+open_nsq(Process *self, const RegistryConfig *config, GError **error)
 {
-    self->loop = loop_new(error);
-    if (self->loop == NULL)
-        return FALSE;
+    if (!config->has_nsqlookupd)
+        return TRUE;
     self->nsq = nsq_service_new(self->loop, &config->nsqlookupd, error);
     if (self->nsq == NULL)
         return FALSE;
@@ -77,7 +77,28 @@ open_all(Process *self, const RegistryConfig *config, GError **error)
     http_server_add_routes(nsq_service_http(self->nsq), pages_routes(), &self->pages);
     log_listening("nsqlookupd-tcp", nsq_service_tcp_bound(self->nsq));
     log_listening("nsqlookupd-http", http_server_bound(nsq_service_http(self->nsq)));
-    if (!open_page(self, config->http, error))
+    return TRUE;
+}
+
+static gboolean
+open_namesrv(Process *self, RegistryConfig *config, GError **error)
+{
+    if (!config->has_namesrv)
+        return TRUE;
+    self->namesrv = namesrv_service_new(self->loop, &config->namesrv, error);
+    if (self->namesrv == NULL)
+        return FALSE;
+    self->pages.namesrv = self->namesrv;
+    log_listening("namesrv", namesrv_service_bound(self->namesrv));
+    return TRUE;
+}
+
+static gboolean
+open_all(Process *self, RegistryConfig *config, GError **error)
+{
+    self->loop = loop_new(error);
+    if (self->loop == NULL || !open_nsq(self, config, error) ||
+        !open_namesrv(self, config, error) || !open_page(self, config->http, error))
         return FALSE;
     self->loop_source = loop_source_attach(self->loop);
     return TRUE;
@@ -88,7 +109,7 @@ open_all(Process *self, const RegistryConfig *config, GError **error)
 static guint
 n_under_way(const Process *self)
 {
-    guint n = http_server_n_under_way(nsq_service_http(self->nsq));
+    guint n = self->nsq != NULL ? http_server_n_under_way(nsq_service_http(self->nsq)) : 0;
 
     return n + (self->page_server != NULL ? http_server_n_under_way(self->page_server) : 0);
 }
@@ -115,7 +136,10 @@ on_stop_signal(gpointer user)
     self->pages.is_stopping = TRUE;
     log_info("stopping");
     notify_service("STOPPING=1");
-    nsq_service_stop(self->nsq);
+    if (self->nsq != NULL)
+        nsq_service_stop(self->nsq);
+    if (self->namesrv != NULL)
+        namesrv_service_stop(self->namesrv);
     if (self->page_server != NULL)
         http_server_stop_listening(self->page_server);
     g_timeout_add(STOP_LOOK_MS, on_stop_look, self);
@@ -136,6 +160,7 @@ close_all(Process *self)
         g_source_remove(self->loop_source);
     http_server_free(self->page_server);
     nsq_service_free(self->nsq);
+    namesrv_service_free(self->namesrv);
     loop_free(self->loop);
 }
 
@@ -150,7 +175,7 @@ turn(Process *self)
 }
 
 gboolean
-registry_process_run(const RegistryConfig *config)
+registry_process_run(RegistryConfig *config)
 {
     g_autoptr(GError) error = NULL;
     Process self = { .main_loop = g_main_loop_new(NULL, FALSE) };

@@ -5,4 +5,4 @@
 
 /* Runs until SIGTERM or SIGINT on the calling thread, which must be the main one. FALSE: it could
  * not start. */
-gboolean registry_process_run(const RegistryConfig *config);
+gboolean registry_process_run(RegistryConfig *config);

@@ -160,12 +160,13 @@ route_table_unregister(RouteTable *self, RouteSession *session, const char *clus
 /* ---- sessions ---- */
 
 RouteSession *
-route_table_open_session(RouteTable *self, const char *peer)
+route_table_open_session(RouteTable *self, const char *peer, gpointer owner)
 {
     RouteSession *session = g_new0(RouteSession, 1);
 
     session->generation = ++self->last_generation;
     session->peer = g_strdup(peer);
+    session->owner = owner;
     return session;
 }
 

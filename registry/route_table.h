@@ -34,7 +34,8 @@ typedef struct RouteOffer RouteOffer;
 struct RouteSession {
     guint64 generation; /* of two, the higher one is newer */
     char *peer;
-    GQueue nodes; /* RouteNode */
+    gpointer owner; /* for whoever opened it */
+    GQueue nodes;   /* RouteNode */
 };
 
 typedef struct {
@@ -126,7 +127,7 @@ void route_table_observe(RouteTable *self, RouteObserver observer, gpointer user
 
 /* ---- what brokers do ---- */
 
-RouteSession *route_table_open_session(RouteTable *self, const char *peer);
+RouteSession *route_table_open_session(RouteTable *self, const char *peer, gpointer owner);
 /* Its nodes leave, those that no newer session has. */
 void route_table_close_session(RouteTable *self, RouteSession *session, const char *why);
 

@@ -1,0 +1,171 @@
+/* namesrv_admin.c - what people change: KV configuration, permissions, topics, settings. */
+#include "base/log.h"
+#include "registry/namesrv_properties.h"
+#include "registry/namesrv_server_private.h"
+#include "registry/wire/kv_table.h"
+
+/* What follows from it is logged by the journal. */
+static void
+log_request(NamesrvConnection *self, const char *what, const char *name)
+{
+    log_info("asked by remoting", LOG_TEXT("action", what), LOG_TEXT("name", name),
+             LOG_TEXT("peer", self->base.peer));
+}
+
+/* ---- KV configuration ---- */
+
+RequestOutcome
+namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
+                      RemotingCommand *answer)
+{
+    const char *space = remoting_command_get(request, "namespace");
+    const char *key = remoting_command_get(request, "key");
+    const char *value = remoting_command_get(request, "value");
+    g_autoptr(GError) error = NULL;
+
+    if (space == NULL || key == NULL)
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "namespace or key is null");
+    if (value == NULL)
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "the field value is missing");
+    if (!kv_store_put(self->server->parts.kv, space, key, value, &error)) {
+        tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
+    }
+    log_request(self, "put-kv-config", key);
+    return REQUEST_ANSWERED;
+}
+
+RequestOutcome
+namesrv_get_kv_config(NamesrvConnection *self, const RemotingCommand *request,
+                      RemotingCommand *answer)
+{
+    const char *space = namesrv_need(request, answer, "namespace");
+    const char *key = space != NULL ? namesrv_need(request, answer, "key") : NULL;
+    const char *value;
+
+    if (key == NULL)
+        return REQUEST_ANSWERED;
+    value = kv_store_get(self->server->parts.kv, space, key);
+    if (value == NULL)
+        return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND,
+                            "No config item, Namespace: %s Key: %s", space, key);
+    remoting_command_set(answer, "value", value);
+    return REQUEST_ANSWERED;
+}
+
+RequestOutcome
+namesrv_delete_kv_config(NamesrvConnection *self, const RemotingCommand *request,
+                         RemotingCommand *answer)
+{
+    const char *space = namesrv_need(request, answer, "namespace");
+    const char *key = space != NULL ? namesrv_need(request, answer, "key") : NULL;
+    g_autoptr(GError) error = NULL;
+
+    if (key == NULL)
+        return REQUEST_ANSWERED;
+    if (!kv_store_delete(self->server->parts.kv, space, key, &error)) {
+        tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
+    }
+    log_request(self, "delete-kv-config", key);
+    return REQUEST_ANSWERED;
+}
+
+RequestOutcome
+namesrv_get_kv_list(NamesrvConnection *self, const RemotingCommand *request,
+                    RemotingCommand *answer)
+{
+    const char *space = namesrv_need(request, answer, "namespace");
+    GHashTable *table;
+
+    if (space == NULL)
+        return REQUEST_ANSWERED;
+    table = kv_store_list(self->server->parts.kv, space);
+    if (table == NULL)
+        return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND, "No config item, Namespace: %s",
+                            space);
+    remoting_command_set_body(answer, kv_table_encode(table));
+    return REQUEST_ANSWERED;
+}
+
+/* ---- permissions and topics ---- */
+
+RequestOutcome
+namesrv_wipe_write_perm(NamesrvConnection *self, const RemotingCommand *request,
+                        RemotingCommand *answer)
+{
+    const char *broker = namesrv_need(request, answer, "brokerName");
+
+    if (broker == NULL)
+        return REQUEST_ANSWERED;
+    log_request(self, "wipe-write-perm", broker);
+    remoting_command_set_int(answer, "wipeTopicCount",
+                             route_table_wipe_write(self->server->parts.table, broker));
+    return REQUEST_ANSWERED;
+}
+
+RequestOutcome
+namesrv_add_write_perm(NamesrvConnection *self, const RemotingCommand *request,
+                       RemotingCommand *answer)
+{
+    const char *broker = namesrv_need(request, answer, "brokerName");
+
+    if (broker == NULL)
+        return REQUEST_ANSWERED;
+    log_request(self, "add-write-perm", broker);
+    remoting_command_set_int(answer, "addTopicCount",
+                             route_table_restore_write(self->server->parts.table, broker));
+    return REQUEST_ANSWERED;
+}
+
+RequestOutcome
+namesrv_delete_topic(NamesrvConnection *self, const RemotingCommand *request,
+                     RemotingCommand *answer)
+{
+    const char *topic = namesrv_need(request, answer, "topic");
+    const char *cluster = remoting_command_get(request, "clusterName");
+
+    if (topic == NULL)
+        return REQUEST_ANSWERED;
+    log_request(self, "delete-topic", topic);
+    route_table_delete_topic(self->server->parts.table, topic,
+                             cluster != NULL && *cluster != '\0' ? cluster : NULL);
+    return REQUEST_ANSWERED;
+}
+
+/* ---- settings ---- */
+
+RequestOutcome
+namesrv_update_config(NamesrvConnection *self, const RemotingCommand *request,
+                      RemotingCommand *answer)
+{
+    NamesrvSettings *settings = self->server->parts.settings;
+    g_autofree char *text = request->body.length > 0
+                                ? g_strndup((const char *) request->body.data, request->body.length)
+                                : g_strdup("");
+
+    if (!settings->remote_config) {
+        tcp_connection_note_refusal(&self->base, REFUSAL_BAD_COMMAND,
+                                    "who may change the configuration: remote-config is off");
+        return namesrv_fail(answer, REMOTING_NO_PERMISSION,
+                            "Can not update config: remote-config of the registry is off.");
+    }
+    switch (namesrv_properties_update(settings, text)) {
+    case PROPERTIES_UPDATED:
+        log_request(self, "update-config", "");
+        return REQUEST_ANSWERED;
+    case PROPERTIES_FORBIDDEN:
+        return namesrv_fail(answer, REMOTING_NO_PERMISSION, "Can not update config in black list.");
+    case PROPERTIES_UNREADABLE:
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "string2Properties error");
+    }
+    g_assert_not_reached();
+}
+
+RequestOutcome
+namesrv_get_config(NamesrvConnection *self, const RemotingCommand *request G_GNUC_UNUSED,
+                   RemotingCommand *answer)
+{
+    remoting_command_set_body(answer, namesrv_properties_write(self->server->parts.settings));
+    return REQUEST_ANSWERED;
+}

@@ -1,0 +1,234 @@
+/* namesrv_properties.c - the settings of a name server as RocketMQ's own properties. */
+#include "registry/namesrv_properties.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "registry/properties_reader.h"
+
+#define DEFAULT_PORT "9876"
+
+typedef enum { KIND_BOOL, KIND_TEXT, KIND_MILLISECONDS, KIND_SECONDS } PropertyKind;
+
+typedef struct {
+    const char *property;
+    const char *option; /* of the section namesrv */
+    PropertyKind kind;
+    gsize offset; /* in NamesrvSettings */
+    gboolean is_live;
+} PropertyRow;
+
+#define AT(member) G_STRUCT_OFFSET(NamesrvSettings, member)
+
+static const PropertyRow rows[] = {
+    { "deleteTopicWithBrokerRegistration", "delete-unnamed-topics", KIND_BOOL, AT(drop_topics),
+      FALSE },
+    { "enableAllTopicList", "list-all-topics", KIND_BOOL, AT(list_all_topics), TRUE },
+    { "enableTopicList", "list-topics", KIND_BOOL, AT(list_topics), TRUE },
+    { "kvConfigPath", "kv-config-path", KIND_TEXT, AT(kv_config_path), FALSE },
+    { "orderMessageEnable", "order-topics", KIND_BOOL, AT(order_topics), TRUE },
+    { "returnOrderTopicConfigToBroker", "tell-order-topics", KIND_BOOL, AT(tell_order_topics),
+      TRUE },
+    { "scanNotActiveBrokerInterval", "scan-interval", KIND_MILLISECONDS, AT(scan_us), FALSE },
+    { "serverChannelMaxIdleTimeSeconds", "idle-timeout", KIND_SECONDS, AT(idle_us), FALSE },
+    { "supportActingMaster", "acting-master", KIND_BOOL, AT(acting_master), FALSE },
+    { "waitSecondsForService", "wait-for-service", KIND_SECONDS, AT(wait_for_service_us), FALSE },
+};
+
+/* Who could set these could read and write files. */
+static const char *const forbidden[] = { "configBlackList", "configStorePath", "kvConfigPath",
+                                         "rocketmqHome" };
+
+static const PropertyRow *
+find_row(const char *property)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (strcmp(rows[i].property, property) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* As Java has it. */
+static gboolean
+is_true(const char *value)
+{
+    return g_ascii_strcasecmp(value, "true") == 0;
+}
+
+/* ---- writing ---- */
+
+/* (transfer full) */
+static char *
+value_of(const PropertyRow *row, const NamesrvSettings *settings)
+{
+    const char *at = (const char *) settings + row->offset;
+
+    switch (row->kind) {
+    case KIND_BOOL:
+        return g_strdup(*(const gboolean *) at ? "true" : "false");
+    case KIND_TEXT:
+        return g_strdup(*(char *const *) at != NULL ? *(char *const *) at : "");
+    case KIND_MILLISECONDS:
+        return g_strdup_printf("%" G_GINT64_FORMAT, *(const gint64 *) at / 1000);
+    case KIND_SECONDS:
+        return g_strdup_printf("%" G_GINT64_FORMAT, *(const gint64 *) at / G_USEC_PER_SEC);
+    }
+    g_assert_not_reached();
+}
+
+static int
+compare_lines(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+GString *
+namesrv_properties_write(const NamesrvSettings *settings)
+{
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    GString *out = g_string_new(NULL);
+    const Endpoint *listen = settings->listen;
+
+    g_ptr_array_add(lines, g_strdup_printf("listenPort=%u\n", listen->port));
+    g_ptr_array_add(lines, g_strdup_printf("bindAddress=%s\n",
+                                           *listen->host != '\0' ? listen->host : "0.0.0.0"));
+    g_ptr_array_add(lines, g_strdup_printf("needWaitForService=%s\n",
+                                           settings->wait_for_service_us > 0 ? "true" : "false"));
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *value = value_of(&rows[i], settings);
+
+        g_ptr_array_add(lines, g_strdup_printf("%s=%s\n", rows[i].property, value));
+    }
+    g_ptr_array_sort(lines, compare_lines);
+    for (guint i = 0; i < lines->len; i++)
+        g_string_append(out, g_ptr_array_index(lines, i));
+    return out;
+}
+
+/* ---- changing ---- */
+
+typedef struct {
+    NamesrvSettings *settings; /* NULL: only looks whether it may */
+    gboolean is_forbidden;
+} Update;
+
+static void
+update_one(const char *property, const char *value, int line G_GNUC_UNUSED, gpointer user)
+{
+    Update *self = user;
+    const PropertyRow *row = find_row(property);
+
+    for (gsize i = 0; i < G_N_ELEMENTS(forbidden); i++)
+        if (strcmp(property, forbidden[i]) == 0)
+            self->is_forbidden = TRUE;
+    if (self->settings != NULL && row != NULL && row->is_live)
+        *(gboolean *) ((char *) self->settings + row->offset) = is_true(value);
+}
+
+PropertiesUpdate
+namesrv_properties_update(NamesrvSettings *settings, const char *text)
+{
+    Update look = { NULL, FALSE };
+    Update update = { settings, FALSE };
+    int line;
+
+    if (!properties_read(text, update_one, &look, &line))
+        return PROPERTIES_UNREADABLE;
+    if (look.is_forbidden)
+        return PROPERTIES_FORBIDDEN;
+    (void) properties_read(text, update_one, &update, &line);
+    return PROPERTIES_UPDATED;
+}
+
+/* ---- a file ---- */
+
+typedef struct {
+    PropertiesOption option;
+    PropertiesIgnored ignored;
+    gpointer user;
+    char *host;
+    char *port;
+    gboolean waits;
+    char *wait; /* in seconds */
+} Reading;
+
+static void
+replace_text(char **text, const char *value)
+{
+    g_free(*text);
+    *text = g_strdup(value);
+}
+
+static void
+read_row(Reading *self, const PropertyRow *row, const char *value)
+{
+    g_autofree char *text = NULL;
+
+    switch (row->kind) {
+    case KIND_BOOL:
+        text = g_strdup(is_true(value) ? "true" : "false");
+        break;
+    case KIND_TEXT:
+        text = g_strdup(value);
+        break;
+    case KIND_MILLISECONDS:
+        text = g_strconcat(value, "ms", NULL);
+        break;
+    case KIND_SECONDS:
+        text = g_strconcat(value, "s", NULL);
+        break;
+    }
+    self->option(row->option, text, self->user);
+}
+
+static void
+read_one(const char *property, const char *value, int line G_GNUC_UNUSED, gpointer user)
+{
+    Reading *self = user;
+    const PropertyRow *row = find_row(property);
+
+    if (strcmp(property, "listenPort") == 0)
+        replace_text(&self->port, value);
+    else if (strcmp(property, "bindAddress") == 0)
+        replace_text(&self->host, value);
+    else if (strcmp(property, "needWaitForService") == 0)
+        self->waits = is_true(value);
+    else if (strcmp(property, "waitSecondsForService") == 0)
+        replace_text(&self->wait, value);
+    else if (row != NULL)
+        read_row(self, row, value);
+    else
+        self->ignored(property, self->user);
+}
+
+/* What two properties say together. */
+static void
+finish_reading(Reading *self)
+{
+    if (self->host != NULL || self->port != NULL) {
+        g_autofree char *listen =
+            g_strdup_printf("%s:%s", self->host != NULL ? self->host : "0.0.0.0",
+                            self->port != NULL ? self->port : DEFAULT_PORT);
+
+        self->option("listen", listen, self->user);
+    }
+    if (self->waits) {
+        g_autofree char *wait = g_strconcat(self->wait != NULL ? self->wait : "45", "s", NULL);
+
+        self->option("wait-for-service", wait, self->user);
+    }
+    g_free(self->host);
+    g_free(self->port);
+    g_free(self->wait);
+}
+
+gboolean
+namesrv_properties_read(const char *text, PropertiesOption option, PropertiesIgnored ignored,
+                        gpointer user, int *ret_line)
+{
+    Reading reading = { .option = option, .ignored = ignored, .user = user };
+    gboolean ok = properties_read(text, read_one, &reading, ret_line);
+
+    finish_reading(&reading);
+    return ok;
+}
