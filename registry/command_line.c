@@ -66,12 +66,22 @@ static const ArgumentSpec specs[] = {
     { "version", ARGUMENT_VERSION, NULL, "show the versions of leat-registry and its libraries" },
 };
 
+/* As the program spells it that the option is of. (transfer full) */
+static char *
+name_for_help(const ArgumentSpec *spec)
+{
+    const char *word = spec->word != NULL ? spec->word : "";
+
+    if (spec->name[1] == '\0')
+        return g_strdup_printf("  -%s%s%s", spec->name, *word != '\0' ? " " : "", word);
+    return g_strdup_printf("  --%s%s%s", spec->name, *word != '\0' ? "=" : "", word);
+}
+
 void
 command_line_print_help(void)
 {
     printf(
-        "leat-registry: the name service that agents, and the programs of NSQ and RocketMQ,\n"
-        "find each other by\n\n"
+        "leat-registry: the name service of agents and of the programs of NSQ and RocketMQ\n\n"
         "Usage: leat-registry [OPTION...] [FILE]\n\n"
         "FILE is its configuration, in YAML; without one it has defaults throughout. It stands\n"
         "in for nsqlookupd and for RocketMQ's namesrv, whose options it takes as they are:\n"
@@ -82,8 +92,7 @@ command_line_print_help(void)
 
         if (specs[i].help == NULL)
             continue;
-        name = g_strdup_printf("  --%s%s%s", specs[i].name, specs[i].word != NULL ? "=" : "",
-                               specs[i].word != NULL ? specs[i].word : "");
+        name = name_for_help(&specs[i]);
         printf("%-*s%s\n", OPTION_COLUMNS, name, specs[i].help);
     }
     printf("\nKeys of FILE, with their defaults:\n");

@@ -19,7 +19,8 @@
 static void
 print_version(void)
 {
-    printf("leat-registry %s, in place of nsqlookupd %s\n", PACKAGE_VERSION, NSQ_VERSION);
+    printf("leat-registry %s, in place of nsqlookupd %s and namesrv %s\n", PACKAGE_VERSION,
+           NSQ_VERSION, NAMESRV_VERSION);
     printf("GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
     printf("libyaml %s\n", yaml_get_version_string());
     printf("libsoup %u.%u.%u\n", soup_get_major_version(), soup_get_minor_version(),

@@ -67,7 +67,7 @@ value_of(const PropertyRow *row, const NamesrvSettings *settings)
     case KIND_BOOL:
         return g_strdup(*(const gboolean *) at ? "true" : "false");
     case KIND_TEXT:
-        return g_strdup(*(char *const *) at != NULL ? *(char *const *) at : "");
+        return g_strdup(*(char *const *) at);
     case KIND_MILLISECONDS:
         return g_strdup_printf("%" G_GINT64_FORMAT, *(const gint64 *) at / 1000);
     case KIND_SECONDS:

@@ -61,11 +61,7 @@ on_event(const RouteEvent *event, gpointer user)
 static gboolean
 open_kv(NamesrvService *self, GError **error)
 {
-    g_autofree char *original =
-        g_build_filename(g_get_home_dir(), "namesrv", "kvConfig.json", NULL);
-    const char *path = self->settings->kv_config_path;
-
-    self->kv = kv_store_open(path != NULL ? path : original, error);
+    self->kv = kv_store_open(self->settings->kv_config_path, error);
     if (self->kv != NULL)
         return TRUE;
     g_prefix_error(error, "namesrv.kv-config-path: ");

@@ -5,9 +5,12 @@
 
 #include "base/endpoint.h"
 
+/* The one that this one stands for. */
+#define NAMESRV_VERSION "5.3.3"
+
 typedef struct {
     Endpoint *listen;
-    char *kv_config_path; /* NULL: $HOME/namesrv/kvConfig.json */
+    char *kv_config_path;
     gint64 scan_us;
     gint64 idle_us;
     gint64 wait_for_service_us;

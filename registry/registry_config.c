@@ -248,6 +248,15 @@ load_section(RegistryConfig *self, const SectionSpec *section, const YamlNode *r
                       problems);
 }
 
+/* Where the original has it. */
+static void
+find_kv_config(NamesrvSettings *settings)
+{
+    if (settings->kv_config_path == NULL)
+        settings->kv_config_path =
+            g_build_filename(g_get_home_dir(), "namesrv", "kvConfig.json", NULL);
+}
+
 RegistryConfig *
 registry_config_load(const char *file, const GPtrArray *overrides, Problems *problems)
 {
@@ -260,6 +269,7 @@ registry_config_load(const char *file, const GPtrArray *overrides, Problems *pro
     options_apply(registry_tables, root, self, "", problems);
     for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
         load_section(self, &sections[i], root, problems);
+    find_kv_config(&self->namesrv);
     if (!self->has_nsqlookupd && !self->has_namesrv)
         problems_add_at(problems, 0, 0, "",
                         "nsqlookupd and namesrv are both off; leave one of them on");

@@ -60,7 +60,25 @@ def registry(tmp_path):
         folder.mkdir()
         section = {"tcp-address": "127.0.0.1:0", "http-address": "127.0.0.1:0",
                    **{name.replace("_", "-"): value for name, value in options.items()}}
-        made = registry_module.Registry(folder, {"http": http, "nsqlookupd": section}, **(keywords or {}))
+        made = registry_module.Registry(folder, {"http": http, "nsqlookupd": section, "namesrv": "off"}, **(keywords or {}))
+        registries.append(made)
+        return made.start() if start else made
+
+    yield make
+    stop_all(registries)
+
+
+@pytest.fixture
+def namesrv(tmp_path):
+    """A function that starts a leat-registry, with the options of its section namesrv; see registry.Registry."""
+    registries = []
+
+    def make(start=True, **options):
+        folder = tmp_path / f"namesrv-{len(registries)}"
+        folder.mkdir()
+        section = {"listen": "127.0.0.1:0", "kv-config-path": str(folder / "kvConfig.json"),
+                   **{name.replace("_", "-"): value for name, value in options.items()}}
+        made = registry_module.Registry(folder, {"http": "127.0.0.1:0", "nsqlookupd": "off", "namesrv": section})
         registries.append(made)
         return made.start() if start else made
 

@@ -11,6 +11,7 @@ integration_files = \
 	%D%/flume_api.py \
 	%D%/leat.py \
 	%D%/registry.py \
+	%D%/remoting.py \
 	%D%/stories.tap \
 	%D%/tap.py \
 	%D%/test_adding_a_part.py \
@@ -27,6 +28,7 @@ integration_files = \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
+	%D%/test_namesrv_tcp.py \
 	%D%/test_readme.py \
 	%D%/test_registration.py \
 	%D%/test_registry_http.py \

@@ -28,6 +28,8 @@ class Registry(leat.Leat):
 
     def __init__(self, folder, config=None, options=(), **keywords):
         super().__init__(folder, config if config is not None else {}, **keywords)
+        only_namesrv = isinstance(config, dict) and config.get("nsqlookupd") == "off"
+        self.pages = "http" if only_namesrv else "nsqlookupd-http"
         self.options = list(options) + ([] if config is None else [str(self.config_path)])
 
     def launch(self):
@@ -44,8 +46,12 @@ class Registry(leat.Leat):
     def tcp(self):
         return self.address("nsqlookupd-tcp")
 
-    def ask(self, path, method="GET", component="nsqlookupd-http", timeout=TIMEOUT):
-        host, port = self.address(component)
+    @property
+    def namesrv(self):
+        return self.address("namesrv")
+
+    def ask(self, path, method="GET", component=None, timeout=TIMEOUT):
+        host, port = self.address(component or self.pages)
         request = urllib.request.Request(f"http://{host}:{port}{path}", method=method)
         try:
             with urllib.request.urlopen(request, timeout=timeout) as reply:

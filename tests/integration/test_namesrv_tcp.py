@@ -1,0 +1,107 @@
+"""test_namesrv_tcp.py - RocketMQ's remoting protocol: requests, answers, and what hostile clients get."""
+import struct
+
+import pytest
+
+from leat import needs
+from remoting import Remoting
+
+pytestmark = needs("libsoup")
+
+
+def test_a_broker_registers_and_is_found(namesrv):
+    made = namesrv()
+    broker = Remoting(made.namesrv)
+
+    answer = broker.register()
+    assert (answer.code, answer.fields, answer.body) == (0, {}, b"")
+    assert broker.route("t1").body == (
+        b'{"brokerDatas":[{"brokerAddrs":{"0":"10.0.0.1:10911"},"brokerName":"b1","cluster":"c1",'
+        b'"enableActingMaster":false}],"filterServerTable":{},"queueDatas":[{"brokerName":"b1","perm":6,'
+        b'"readQueueNums":8,"topicSysFlag":0,"writeQueueNums":8}]}')
+    assert broker.ask(106).body == (
+        b'{"brokerAddrTable":{"b1":{"brokerAddrs":{0:"10.0.0.1:10911"},"brokerName":"b1","cluster":"c1",'
+        b'"enableActingMaster":false}},"clusterAddrTable":{"c1":["b1"]}}')
+    assert sorted(broker.ask(206).json["topicList"]) == ["t1", "t2"]
+    assert broker.unregister().code == 0
+    assert broker.route("t1").code == 17
+
+
+def test_an_older_client_gets_the_route_as_it_reads_it(namesrv):
+    made = namesrv()
+    broker, old = Remoting(made.namesrv), Remoting(made.namesrv, version=317)
+    broker.register()
+
+    route = old.route("t1").body
+    assert b'"brokerAddrs":{0:"10.0.0.1:10911"}' in route and b'"topicSynFlag":0' in route
+    assert b'"brokerAddrs":{"0":' in old.route("t1", acceptStandardJsonOnly="true").body
+
+
+def test_a_connection_that_closes_takes_its_brokers_with_it_at_once(namesrv):
+    made = namesrv()
+    broker, client = Remoting(made.namesrv), Remoting(made.namesrv)
+    broker.register()
+    broker.register("b2", "10.0.0.2:10911")
+
+    broker.close()
+    made.wait_for_log("broker left", node="10.0.0.2:10911")
+    assert client.brokers("t1") == {}
+    assert made.metric("leat_registry_nodes") == made.metric("leat_registry_topics") == 0
+
+
+def test_one_way_requests_are_carried_out_and_not_answered(namesrv):
+    made = namesrv()
+    broker = Remoting(made.namesrv)
+
+    broker.register(one_way=True)
+    broker.send(9999, one_way=True)
+    broker.send(105, one_way=True)
+    assert broker.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
+
+
+def test_requests_in_one_write_are_answered_in_turn(namesrv):
+    made = namesrv()
+    broker = Remoting(made.namesrv)
+    broker.register()
+    sent = [broker.send(105, topic="t1") for _ in range(2000)]
+
+    assert [broker.receive().header["opaque"] for _ in sent] == sent
+
+
+def test_what_is_no_request_is_answered_with_why(namesrv):
+    made = namesrv()
+    client = Remoting(made.namesrv)
+
+    for code, body, fields, result, remark in [
+            (9999, b"", {}, 3, " request type 9999 not supported"),
+            (105, b"", {}, 1, "the field topic is missing"),
+            (103, b"{}", {"bodyCrc32": 5, "brokerName": "b", "brokerAddr": "a:1", "clusterName": "c", "brokerId": 0}, 1,
+             "crc32 not match"),
+            (104, b"", {"brokerName": "b"}, 1, "the field brokerAddr is missing"),
+            (217, b"{", {"topic": "t"}, 1, None)]:
+        answer = client.ask(code, body, **fields)
+
+        assert answer.code == result and (remark is None or answer.remark == remark), answer
+    assert made.metric("leat_registry_refusals_total", type="namesrv") == 3
+
+
+HOSTILE = {
+    "tls": b"\x16\x03\x01\x02\0\1\0\1\xfc\3\3",
+    "http": b"GET / HTTP/1.1\r\n\r\n",
+    "negative": b"\xff\xff\xff\xff\0\0\0\2{}",
+    "too long": struct.pack(">II", 64 << 20, 2) + b"{}",
+    "header longer than frame": struct.pack(">II", 6, 100) + b"{}",
+    "unknown header": struct.pack(">II", 6, (7 << 24) | 2) + b"{}",
+    "no json": struct.pack(">II", 6, 2) + b"[}",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_speaks_something_else_is_closed(namesrv, name):
+    made = namesrv()
+    client = Remoting(made.namesrv)
+    client.socket.sendall(HOSTILE[name])
+
+    assert client.is_at_end()
+    assert made.wait_for_log("client speaks something else")
+    assert Remoting(made.namesrv).register().code == 0
