@@ -86,6 +86,20 @@ def namesrv(tmp_path):
     stop_all(registries)
 
 
+@pytest.fixture
+def fake():
+    """A function that starts a fake registry of a kind in fake_registry.py."""
+    registries = []
+
+    def make(kind, **keywords):
+        registries.append(kind(**keywords))
+        return registries[-1]
+
+    yield make
+    for made in registries:
+        made.close()
+
+
 def collector_config(folder):
     return {
         "agent": {"http": "off"},

@@ -31,6 +31,7 @@ integration_files = \
 	%D%/test_namesrv_tcp.py \
 	%D%/test_readme.py \
 	%D%/test_registration.py \
+	%D%/test_registration_namesrv.py \
 	%D%/test_registry_http.py \
 	%D%/test_registry_life.py \
 	%D%/test_registry_tcp.py \

@@ -15,7 +15,7 @@ import pytest
 import registry
 from leat import TIMEOUT, needs, program, wait_until
 
-PORTS = ("41414", "41451", "41452", "4141", "4151", "4152", "4160", "4161", "4171")
+PORTS = ("41414", "41451", "41452", "4141", "4151", "4152", "4160", "4161", "4171", "9876")
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
 

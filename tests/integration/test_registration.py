@@ -1,11 +1,8 @@
 """test_registration.py - agents announce their sources at nsqlookupd, and are found there as long as they are there."""
-import contextlib
 import json
 import time
 
-import pytest
-
-from fake_registry import FakeNamesrv, FakeNsqlookupd
+from fake_registry import FakeNsqlookupd
 from flume_api import Status, ThriftFlumeEvent, flume_client
 from leat import BUSY, needs, wait_until
 from thrift_agent import config
@@ -31,18 +28,6 @@ def wait_for_producers(registry, number, topic="collectors"):
         return listed is not None and len(listed) == number and (listed or True)
 
     return wait_until(found, f"{number} producers of {topic}")
-
-
-@pytest.fixture
-def fake():
-    """A function that starts a FakeNsqlookupd, or a FakeNamesrv."""
-    with contextlib.ExitStack() as stack:
-        def make(kind=FakeNsqlookupd, **options):
-            made = kind(**options)
-            stack.callback(made.close)
-            return made
-
-        yield make
 
 
 # ---- with leat-registry ----
@@ -144,7 +129,7 @@ def test_a_source_unregisters_before_it_stops_accepting(leat, fake):
                 sent.append(client.append(ThriftFlumeEvent({}, b"late")))
         return b"OK"
 
-    agent = leat(announced(("127.0.0.1", fake(answer=answer).port)))
+    agent = leat(announced(("127.0.0.1", fake(FakeNsqlookupd, answer=answer).port)))
     agent.wait_for_log("registered")
 
     agent.stop()
@@ -153,7 +138,7 @@ def test_a_source_unregisters_before_it_stops_accepting(leat, fake):
 
 
 def test_a_registry_that_does_not_answer_holds_up_no_stop(leat, fake):
-    made = fake(answer=lambda line: None if line.startswith("UNREGISTER") else b"OK")
+    made = fake(FakeNsqlookupd, answer=lambda line: None if line.startswith("UNREGISTER") else b"OK")
     agent = leat(announced(("127.0.0.1", made.port)))
     agent.wait_for_log("registered")
 
@@ -165,7 +150,7 @@ def test_a_registry_that_does_not_answer_holds_up_no_stop(leat, fake):
 
 
 def test_a_registry_that_never_answers_holds_up_neither_start_nor_traffic_nor_stop(leat, fake):
-    made = fake(answer=lambda line: None)
+    made = fake(FakeNsqlookupd, answer=lambda line: None)
     agent = leat(announced(("127.0.0.1", made.port)))
     made.wait_for("IDENTIFY")
 
@@ -184,7 +169,7 @@ def test_what_cannot_be_resolved_holds_up_no_stop(leat):
 
 
 def test_an_agent_without_http_tells_the_port_of_its_source(leat, fake):
-    made = fake()
+    made = fake(FakeNsqlookupd)
     whole = announced(("127.0.0.1", made.port))
     whole["agent"]["http"] = "off"
     agent = leat(whole)
@@ -195,50 +180,9 @@ def test_an_agent_without_http_tells_the_port_of_its_source(leat, fake):
 
 
 def test_what_is_advertised_is_what_is_told(leat, fake):
-    made = fake()
+    made = fake(FakeNsqlookupd)
     leat(announced(("127.0.0.1", made.port), advertise="collector1.example:99"))
 
     made.wait_for("REGISTER collectors")
 
     assert (made.identity["broadcast_address"], made.identity["tcp_port"]) == ("collector1.example", 99)
-
-
-# ---- namesrv ----
-
-def announced_as_broker(port, **options):
-    whole = config()
-    whole["registration"] = [{"type": "namesrv", "addresses": [f"127.0.0.1:{port}"], "topics": [{"name": "logs"}],
-                              "heartbeat": "1s", **options}]
-    return whole
-
-
-def test_a_name_server_is_told_of_a_broker_again_and_again(leat, fake):
-    made = fake(FakeNamesrv)
-    agent = leat(announced_as_broker(made.port, cluster="west", namespace="qa"))
-
-    first, second = made.wait_for(FakeNamesrv.REGISTER, 2)
-    agent.stop()
-
-    _, fields, body = first
-    address = f"127.0.0.1:{agent.port('apps')}"
-    assert (fields["brokerName"], fields["clusterName"], fields["brokerId"]) == ("story", "west", "0")
-    assert fields["brokerAddr"] == address and fields["heartbeatTimeoutMillis"] == "3000"
-    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
-    assert set(topics) == {"qa%logs", "west", "story"}
-    assert [topics["qa%logs"][key] for key in ("readQueueNums", "writeQueueNums", "perm")] == [4, 4, 6]
-    assert second == first
-    (farewell,) = made.of(FakeNamesrv.UNREGISTER)
-    assert farewell == (104, {"brokerName": "story", "clusterName": "west", "brokerId": "0", "brokerAddr": address}, None)
-    assert agent.log("unregistered")
-
-
-def test_a_name_server_that_refuses_is_asked_again(leat, fake):
-    answers = [1, 1, 0]
-    made = fake(FakeNamesrv, answer=lambda code: answers.pop(0) if answers else 0)
-    agent = leat(announced_as_broker(made.port))
-
-    agent.wait_for_log("registered")
-
-    (warning,) = agent.log("cannot register, trying again")
-    assert warning["error"] == "it answers 1: without a reason"
-    assert agent.log("registered")[0]["failures"] == 2
