@@ -10,6 +10,7 @@ typedef struct {
     Backoff backoff;
     gint64 delay_us; /* the last */
     gint64 due_us;
+    guint rank;
     gint64 healthy_since_us; /* first success since the last failure; 0: none yet, or forgotten */
 } ChoiceItem;
 
@@ -72,6 +73,13 @@ choice_free(Choice *self)
 
 /* ---- the order ---- */
 
+void
+choice_set_rank(Choice *self, guint item, guint rank)
+{
+    g_assert(item < self->n_items);
+    self->items[item].rank = rank;
+}
+
 static void
 write_rotation(const Choice *self, guint *ret_order)
 {
@@ -93,17 +101,27 @@ shuffle(guint *order, guint n_items)
     }
 }
 
-/* Moves those that are not due behind those that are, the earliest due first. Stable, and short
- * enough for insertion. */
+static gboolean
+is_behind(const Choice *self, guint item, guint other, gint64 now_us)
+{
+    gint64 due_us = MAX(self->items[item].due_us, now_us);
+    gint64 other_due_us = MAX(self->items[other].due_us, now_us);
+
+    if (due_us != other_due_us || due_us > now_us)
+        return due_us > other_due_us;
+    return self->items[item].rank > self->items[other].rank;
+}
+
+/* Moves those that are not due behind those that are, the earliest due first, and among those that
+ * are due higher ranks behind lower ones. Stable, and short enough for insertion. */
 static void
 sort_by_due(const Choice *self, gint64 now_us, guint *order)
 {
     for (guint i = 1; i < self->n_items; i++) {
         guint item = order[i];
-        gint64 due_us = MAX(self->items[item].due_us, now_us);
         guint j = i;
 
-        for (; j > 0 && MAX(self->items[order[j - 1]].due_us, now_us) > due_us; j--)
+        for (; j > 0 && is_behind(self, order[j - 1], item, now_us); j--)
             order[j] = order[j - 1];
         order[j] = item;
     }

@@ -25,6 +25,9 @@ Choice *choice_new(ChoicePolicy policy, guint n_items, gint64 max_backoff_us);
 Choice *choice_new_from(const Choice *self, guint n_items, const guint *from);
 void choice_free(Choice *self);
 
+/* Among those that are due, items of a higher rank come after all of lower ones. 0 at first. */
+void choice_set_rank(Choice *self, guint item, guint rank);
+
 /* One pass: every item once, in the order to try them; those that are due first, then the others,
  * the earliest due first. ret_order has room for n_items. Advances a round robin by one. */
 void choice_order(Choice *self, gint64 now_us, guint *ret_order);

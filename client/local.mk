@@ -41,7 +41,10 @@ libdiscovery_a_SOURCES = \
 	%D%/discovery/lookup_schedule.h \
 	%D%/discovery/nsq_lookup.c \
 	%D%/discovery/registry_view.c \
-	%D%/discovery/registry_view.h
+	%D%/discovery/registry_view.h \
+	%D%/discovery/remoting_ask.c \
+	%D%/discovery/remoting_ask.h \
+	%D%/discovery/route_lookup.c
 if HAVE_SOUP
 libdiscovery_a_SOURCES += %D%/discovery/http_fetch.c
 else

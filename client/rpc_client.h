@@ -87,6 +87,9 @@ void rpc_client_interrupt(RpcClient *self);
  * changed, if one of them is no address. Any thread. */
 gboolean rpc_client_set_hosts(RpcClient *self, const GPtrArray *hosts /* const Endpoint * */,
                               GError **error);
+/* The same; those of a higher rank are for when all of lower ones have failed. */
+gboolean rpc_client_set_ranked_hosts(RpcClient *self, const GPtrArray *hosts, const guint *ranks,
+                                     GError **error);
 
 /* What happened, for metrics and logs; called with no lock held on the thread of a call (before it
  * returns), of rpc_client_close or of rpc_client_set_hosts. peer is the host as it was given

@@ -151,35 +151,47 @@ rpc_client_prefers_another(RpcClient *self, const RpcPass *pass)
 
 /* ---- what is known of them ---- */
 
-typedef void (*NoteOutcome)(Choice *choice, guint item, gint64 now_us);
-
 static void
-client_note(RpcClient *self, const RpcHost *host, NoteOutcome note)
+client_note_success(RpcClient *self, const RpcHost *host)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 
     if (host->place != RPC_HOST_GONE)
-        note(self->choice, host->place, clock_now_us());
+        choice_note_success(self->choice, host->place, clock_now_us());
+}
+
+/* One that is named twice, for two shares, fails with both. */
+static void
+client_note_failure(RpcClient *self, const RpcHost *host)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+    gint64 now_us = clock_now_us();
+
+    if (host->place == RPC_HOST_GONE)
+        return;
+    for (guint i = 0; i < self->hosts->len; i++)
+        if (strcmp(((const RpcHost *) self->hosts->pdata[i])->name, host->name) == 0)
+            choice_note_failure(self->choice, i, now_us);
 }
 
 void
 rpc_client_note_success(RpcClient *self, RpcHost *host)
 {
-    client_note(self, host, choice_note_success);
+    client_note_success(self, host);
     rpc_host_tell_acknowledged(host);
 }
 
 void
 rpc_client_note_failure(RpcClient *self, RpcHost *host, const GError *error)
 {
-    client_note(self, host, choice_note_failure);
+    client_note_failure(self, host);
     rpc_host_tell_failed(host, error);
 }
 
 void
 rpc_client_note_unanswered(RpcClient *self, RpcHost *host)
 {
-    client_note(self, host, choice_note_failure);
+    client_note_failure(self, host);
 }
 
 /* ---- other ones ---- */
@@ -264,6 +276,15 @@ client_replace_hosts(RpcClient *self, GPtrArray *heirs /* (transfer full) */)
 gboolean
 rpc_client_set_hosts(RpcClient *self, const GPtrArray *hosts, GError **error)
 {
+    g_autofree guint *ranks = g_new0(guint, hosts->len);
+
+    return rpc_client_set_ranked_hosts(self, hosts, ranks, error);
+}
+
+gboolean
+rpc_client_set_ranked_hosts(RpcClient *self, const GPtrArray *hosts, const guint *ranks,
+                            GError **error)
+{
     g_autofree guint *from = g_new(guint, hosts->len);
     const char *problem = find_problem_with_hosts(hosts);
     g_autoptr(GPtrArray) gone = NULL;
@@ -278,6 +299,8 @@ rpc_client_set_hosts(RpcClient *self, const GPtrArray *hosts, GError **error)
     gone = client_replace_hosts(self, client_heirs(self, hosts, from));
     before = self->choice;
     self->choice = choice_new_from(before, hosts->len, from);
+    for (guint i = 0; i < hosts->len; i++)
+        choice_set_rank(self->choice, i, ranks[i]);
     g_mutex_unlock(&self->lock);
     for (guint i = 0; i < gone->len; i++)
         rpc_host_retire(gone->pdata[i]);

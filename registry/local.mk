@@ -29,6 +29,7 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/kv_table.c \
 	%D%/wire/kv_table.h \
 	%D%/wire/namesrv_codes.h \
+	%D%/wire/namesrv_watch.h \
 	%D%/wire/nsq_answer.c \
 	%D%/wire/nsq_answer.h \
 	%D%/wire/nsq_command.c \

@@ -12,6 +12,7 @@
 
 static const LookupAsk lookup_asks[] = {
     [REGISTRY_NSQLOOKUPD] = nsq_lookup_ask,
+    [REGISTRY_NAMESRV] = route_lookup_ask,
 };
 
 typedef struct {

@@ -9,7 +9,7 @@
 
 #include "client/discovery/registry_view.h"
 
-typedef enum { REGISTRY_NSQLOOKUPD } RegistryKind;
+typedef enum { REGISTRY_NSQLOOKUPD, REGISTRY_NAMESRV } RegistryKind;
 
 /* Registries of one kind that are asked the same. */
 typedef struct {

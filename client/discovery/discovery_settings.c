@@ -19,15 +19,20 @@ typedef struct {
 } RegistryKindRow;
 
 static const char *find_problem_with_nsq_topic(const char *topic);
+static const char *find_problem_with_broker_topic(const char *topic);
 
 static const RegistryKindRow kind_rows[] = {
     [REGISTRY_NSQLOOKUPD] = { "http-addresses", G_STRUCT_OFFSET(DiscoveryRow, http_addresses),
                               60 * G_USEC_PER_SEC, nsq_topic_in_namespace,
                               find_problem_with_nsq_topic },
+    [REGISTRY_NAMESRV] = { "addresses", G_STRUCT_OFFSET(DiscoveryRow, addresses),
+                           30 * G_USEC_PER_SEC, broker_topic_in_namespace,
+                           find_problem_with_broker_topic },
 };
 
 static const char *const kind_names[] = {
     [REGISTRY_NSQLOOKUPD] = "nsqlookupd",
+    [REGISTRY_NAMESRV] = "namesrv",
     NULL,
 };
 
@@ -42,6 +47,10 @@ const OptionSpec discovery_rows[] = {
       OPTION_AT(ENDPOINTS, DiscoveryRow, http_addresses),
       .example = "[\"registry1:4161\", \"registry2:4161\"]",
       .help = "Where nsqlookupd answers HTTP; all are asked." },
+    { .name = "addresses",
+      OPTION_AT(ENDPOINTS, DiscoveryRow, addresses),
+      .example = "[\"registry1:9876\", \"registry2:9876\"]",
+      .help = "Where namesrv listens; all are asked." },
     { .name = "topic",
       OPTION_AT(STRING, DiscoveryRow, topic),
       .required = TRUE,
@@ -49,7 +58,7 @@ const OptionSpec discovery_rows[] = {
       .help = "What the hosts have registered." },
     { .name = "poll-interval",
       OPTION_AT(DURATION, DiscoveryRow, poll_interval_us),
-      .fallback_text = "60s of nsqlookupd",
+      .fallback_text = "60s of nsqlookupd, 30s of namesrv",
       .min = 10 * 1000,
       .example = "60s",
       .help = "Time between two look-ups at registries that cannot be watched." },
@@ -87,6 +96,19 @@ find_problem_with_nsq_topic(const char *topic)
                : "write 1 to 64 letters, digits, '.', '_' or '-', the namespace and a '.' included";
 }
 
+/* As RocketMQ's own clients have it. */
+static const char *
+find_problem_with_broker_topic(const char *topic)
+{
+    static const char others[] = "%|-_";
+    gsize length = strlen(topic);
+
+    for (const char *c = topic; *c != '\0'; c++)
+        if (!g_ascii_isalnum(*c) && strchr(others, *c) == NULL)
+            return "write letters, digits, '%', '|', '-' or '_'";
+    return length > 0 && length <= 127 ? NULL : "write 1 to 127 characters, the namespace included";
+}
+
 /* A problem at the value of an option of the row, or at the row. */
 static void
 row_problem(const YamlNode *node, const char *path, const char *option, Problems *problems,
@@ -112,6 +134,17 @@ row_check_topic(const DiscoveryRow *self, const YamlNode *node, const char *path
 }
 
 static void
+row_check_kind(const DiscoveryRow *self, const YamlNode *node, const char *path, Problems *problems)
+{
+    g_autofree char *what = g_strdup_printf("that is not of %s; write %s", kind_names[self->kind],
+                                            kind_rows[self->kind].addresses);
+
+    for (guint i = 0; i < G_N_ELEMENTS(kind_rows); i++)
+        if (i != self->kind && yaml_node_get(node, kind_rows[i].addresses) != NULL)
+            row_problem(node, path, kind_rows[i].addresses, problems, what);
+}
+
+static void
 row_check_addresses(const DiscoveryRow *self, const YamlNode *node, const char *path,
                     Problems *problems)
 {
@@ -122,8 +155,9 @@ row_check_addresses(const DiscoveryRow *self, const YamlNode *node, const char *
     if (addresses != NULL && addresses->len > 0)
         return;
     what = g_strdup_printf("there are none; write where %s is asked, such as %s: "
-                           "[\"registry1:4161\"]",
-                           kind_names[self->kind], option);
+                           "[\"registry1:%s\"]",
+                           kind_names[self->kind], option,
+                           self->kind == REGISTRY_NAMESRV ? "9876" : "4161");
     row_problem(node, path, option, problems, what);
 }
 
@@ -134,6 +168,7 @@ row_check(const DiscoveryRow *self, const YamlNode *node, const char *path, Prob
         row_problem(node, path, "type", problems,
                     "this leat was built without libsoup, so nsqlookupd cannot be asked; build it "
                     "with libsoup, or write hosts");
+    row_check_kind(self, node, path, problems);
     row_check_addresses(self, node, path, problems);
     row_check_topic(self, node, path, problems);
 }

@@ -11,6 +11,7 @@
 typedef struct {
     guint kind;                /* RegistryKind */
     GPtrArray *http_addresses; /* Endpoint *, of nsqlookupd */
+    GPtrArray *addresses;      /* Endpoint *, of namesrv */
     char *topic;
     gint64 poll_interval_us; /* 0: that of the kind */
     double jitter;

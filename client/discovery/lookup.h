@@ -33,4 +33,7 @@ typedef void (*LookupAsk)(HttpClient *http, const LookupQuestion *question, GCan
 void nsq_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellable *stop,
                     LookupDone done, gpointer user);
 
+void route_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellable *stop,
+                      LookupDone done, gpointer user);
+
 gint64 lookup_timeout_us(const LookupQuestion *question);

@@ -74,6 +74,38 @@ found_hosts_equal(const GPtrArray *some, const GPtrArray *others)
     return TRUE;
 }
 
+static guint
+common_divisor(guint one, guint other)
+{
+    while (other != 0) {
+        guint rest = one % other;
+
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+guint *
+found_hosts_shares(const GPtrArray *hosts)
+{
+    guint *shares = g_new(guint, hosts->len);
+    guint divisor = 0;
+    guint largest = 1;
+
+    for (guint i = 0; i < hosts->len; i++)
+        divisor = common_divisor(((const FoundHost *) hosts->pdata[i])->weight, divisor);
+    for (guint i = 0; i < hosts->len; i++) {
+        shares[i] = ((const FoundHost *) hosts->pdata[i])->weight / MAX(divisor, 1);
+        largest = MAX(largest, shares[i]);
+    }
+    for (guint i = 0; i < hosts->len && largest > FOUND_HOSTS_MAX_SHARE; i++)
+        shares[i] = (guint) (((guint64) shares[i] * FOUND_HOSTS_MAX_SHARE + largest / 2) / largest);
+    for (guint i = 0; i < hosts->len; i++)
+        shares[i] = MAX(shares[i], 1);
+    return shares;
+}
+
 /* ---- one registry ---- */
 
 static void

@@ -39,6 +39,11 @@ void registry_view_note_break(RegistryView *self);
 GPtrArray *registry_views_merge(const GPtrArray *views, gint64 max_age_us, gint64 now_us);
 /* When the merged ones will be others if nothing is said meanwhile; CLOCK_NEVER: they will not. */
 gint64 registry_views_next_change_us(const GPtrArray *views, gint64 max_age_us, gint64 now_us);
+
+/* (transfer full) How many shares of the batches each has, from 1 to FOUND_HOSTS_MAX_SHARE, as near
+ * to their weights as so few can be. */
+#define FOUND_HOSTS_MAX_SHARE 8
+guint *found_hosts_shares(const GPtrArray *hosts);
 gboolean found_hosts_equal(const GPtrArray *some, const GPtrArray *others);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FoundHost, found_host_free)

@@ -21,6 +21,7 @@ integration_files = \
 	%D%/test_commands.py \
 	%D%/test_describe.py \
 	%D%/test_discovery.py \
+	%D%/test_discovery_routes.py \
 	%D%/test_examples.py \
 	%D%/test_file_channel_ledger.py \
 	%D%/test_file_sink.py \

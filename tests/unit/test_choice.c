@@ -149,6 +149,38 @@ test_when_none_is_due_the_earliest_due_comes_first(void)
         assert_order(choice, 3, NOON, "0 2 1");
 }
 
+static void
+test_higher_ranks_come_last_while_lower_ones_are_due_and_have_no_share(void)
+{
+    g_autoptr(Choice) choice = choice_new(CHOICE_ROUND_ROBIN, 4, CAP);
+    g_autofree char *order = NULL;
+
+    choice_set_rank(choice, 1, 1);
+    choice_set_rank(choice, 3, 1);
+    assert_order(choice, 4, NOON, "0 2 1 3");
+    assert_order(choice, 4, NOON, "2 0 1 3");
+    assert_order(choice, 4, NOON, "0 2 3 1");
+    choice_note_failure(choice, 0, NOON);
+    assert_order(choice, 4, NOON, "2 1 3 0");
+    choice_note_failure(choice, 2, NOON);
+    order = order_of(choice, 4, NOON);
+
+    g_assert_true(g_str_has_prefix(order, "3 1 "));
+}
+
+static void
+test_sticky_goes_back_to_a_lower_rank_once_that_is_due(void)
+{
+    g_autoptr(Choice) choice = choice_new(CHOICE_STICKY, 2, CAP);
+
+    choice_set_rank(choice, 1, 1);
+    choice_note_failure(choice, 0, NOON);
+    choice_note_success(choice, 1, NOON);
+    assert_order(choice, 2, NOON, "1 0");
+
+    assert_order(choice, 2, NOON + SECOND, "0 1");
+}
+
 /* ---- back-off ---- */
 
 static void
@@ -438,5 +470,8 @@ main(int argc, char **argv)
         test_whoever_has_the_turn_keeps_it_or_the_next_that_stays_has_it);
     ADD("a-hundred-clients-do-not-stampede-a-server-that-returns",
         test_a_hundred_clients_do_not_stampede_a_server_that_returns);
+    g_test_add_func("/choice/ranks",
+                    test_higher_ranks_come_last_while_lower_ones_are_due_and_have_no_share);
+    g_test_add_func("/choice/ranks-sticky", test_sticky_goes_back_to_a_lower_rank_once_that_is_due);
     return g_test_run();
 }

@@ -195,6 +195,37 @@ test_the_best_that_any_says_of_a_host_counts_and_ranks_come_first(void)
     g_assert_cmpuint(first->rank, ==, 0);
 }
 
+/* ---- shares ---- */
+
+static void
+assert_shares(const char *weights, const char *expected)
+{
+    g_auto(GStrv) words = g_strsplit(weights, " ", -1);
+    g_autoptr(GPtrArray) hosts = found_hosts_new();
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree guint *shares = NULL;
+
+    for (guint i = 0; words[i] != NULL; i++)
+        g_ptr_array_add(hosts,
+                        found_host_new("h", 1, (guint) g_ascii_strtoull(words[i], NULL, 10), 0));
+    shares = found_hosts_shares(hosts);
+    for (guint i = 0; i < hosts->len; i++)
+        g_string_append_printf(text, "%s%u", i > 0 ? " " : "", shares[i]);
+    g_assert_cmpstr(text->str, ==, expected);
+}
+
+static void
+test_shares_are_as_weights_but_few(void)
+{
+    assert_shares("1", "1");
+    assert_shares("16", "1");
+    assert_shares("4 8 4", "1 2 1");
+    assert_shares("3 5", "3 5");
+    assert_shares("1 16", "1 8");
+    assert_shares("100 7 50", "8 1 4");
+    assert_shares("4294967295 1", "8 1");
+}
+
 #define ADD(name, function) g_test_add_func("/registry-view/" name, function)
 
 int
@@ -210,5 +241,6 @@ main(int argc, char **argv)
     ADD("any-registry", test_what_any_registry_names_counts_once);
     ADD("long-ago", test_what_was_said_long_ago_counts_only_while_nobody_says_anything);
     ADD("the-best", test_the_best_that_any_says_of_a_host_counts_and_ranks_come_first);
+    ADD("shares", test_shares_are_as_weights_but_few);
     return g_test_run();
 }

@@ -112,6 +112,46 @@ test_a_client_of_one_host_goes_over_to_another(void)
 }
 
 static void
+test_hosts_of_a_higher_rank_are_for_when_the_others_fail(void)
+{
+    static const guint ranks[] = { 0, 1, 0 };
+    g_auto(RpcFixture) self;
+    g_autoptr(GPtrArray) hosts = g_ptr_array_new();
+
+    fixture_init(&self, RPC_LOAD_BALANCE, 3);
+    self.options.backoff = TRUE;
+    for (guint i = 0; i < 3; i++)
+        g_ptr_array_add(hosts, (gpointer) rpc_server_endpoint(self.servers[i]));
+    rpc_client_set_ranked_hosts(rpc_fixture_client(&self), hosts, ranks, NULL);
+    rpc_fixture_send_each(&self, 0, 10);
+    assert_shares(&self, "5 0 5");
+    rpc_server_stop(self.servers[0]);
+    rpc_server_stop(self.servers[2]);
+    rpc_fixture_send_each(&self, 10, 5);
+
+    assert_shares(&self, "5 5 5");
+}
+
+static void
+test_a_host_that_is_named_twice_fails_with_both_at_once(void)
+{
+    g_auto(RpcFixture) self;
+    g_autoptr(GPtrArray) hosts = g_ptr_array_new();
+
+    fixture_init(&self, RPC_LOAD_BALANCE, 2);
+    self.options.backoff = TRUE;
+    self.options.max_backoff_us = 60 * SOON_US;
+    g_ptr_array_add(hosts, (gpointer) rpc_server_endpoint(self.servers[0]));
+    g_ptr_array_add(hosts, (gpointer) rpc_server_endpoint(self.servers[0]));
+    g_ptr_array_add(hosts, (gpointer) rpc_server_endpoint(self.servers[1]));
+    rpc_client_set_hosts(rpc_fixture_client(&self), hosts, NULL);
+    rpc_server_answer(self.servers[0], ANSWER_FAILED);
+    rpc_fixture_send_each(&self, 0, 6);
+
+    g_assert_cmpuint(rpc_server_n_calls(self.servers[0]), ==, 1);
+}
+
+static void
 test_without_hosts_calls_fail_at_once_and_with_hosts_again_they_work(void)
 {
     g_auto(RpcFixture) self;
@@ -364,5 +404,9 @@ main(int argc, char **argv)
         test_who_waits_for_a_connection_to_a_host_that_leaves_goes_to_another);
     ADD("every-event-arrives-once",
         test_every_event_arrives_once_however_often_the_hosts_are_replaced);
+    g_test_add_func("/rpc-set-hosts/ranks",
+                    test_hosts_of_a_higher_rank_are_for_when_the_others_fail);
+    g_test_add_func("/rpc-set-hosts/twice-fails-once",
+                    test_a_host_that_is_named_twice_fails_with_both_at_once);
     return g_test_run();
 }

@@ -1,0 +1,88 @@
+/* remoting_ask.c - a command there, a command back; and what a wrong port answers. */
+#include "client/discovery/remoting_ask.h"
+
+#include <string.h>
+
+#include "client/discovery/frame_exchange.h"
+
+/* What an nsqlookupd answers to all that is not its own protocol, behind its length. */
+#define NSQ_ANSWER "E_BAD_PROTOCOL"
+#define LENGTH_BYTES 4
+
+typedef struct {
+    guint16 port;
+    RemotingAnswered done;
+    gpointer user;
+} RemotingQuestion;
+
+static gboolean
+is_nsq_answer(ByteSpan frame)
+{
+    return byte_span_equal(byte_span(frame.data + LENGTH_BYTES, frame.length - LENGTH_BYTES),
+                           byte_span_of_text(NSQ_ANSWER));
+}
+
+static void
+question_fail(const RemotingQuestion *self, const char *what)
+{
+    g_autoptr(GError) error =
+        g_error_new(G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                    "port %u is %s; write the port of the name server, which is 9876 unless it was "
+                    "told otherwise",
+                    self->port, what);
+
+    self->done(NULL, error, self->user);
+}
+
+static void
+question_take(const RemotingQuestion *self, ByteSpan frame)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(RemotingCommand) answer = NULL;
+
+    if (is_nsq_answer(frame)) {
+        question_fail(self, "nsqlookupd's for TCP");
+        return;
+    }
+    answer = remoting_command_decode(frame, &error);
+    self->done(answer, error, self->user);
+}
+
+static void
+on_exchanged(GBytes *frame, const GError *error, gpointer user)
+{
+    g_autofree RemotingQuestion *self = user;
+    gsize length;
+    const guint8 *bytes = frame == NULL ? NULL : g_bytes_get_data(frame, &length);
+
+    if (bytes != NULL)
+        question_take(self, byte_span(bytes, length));
+    else if (g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HTTP))
+        question_fail(self, "one where HTTP is spoken");
+    else
+        self->done(NULL, error, self->user);
+}
+
+void
+remoting_ask(const Endpoint *peer, const RemotingCommand *request, gint64 timeout_us,
+             GCancellable *stop, RemotingAnswered done, gpointer user)
+{
+    RemotingQuestion *self = g_new0(RemotingQuestion, 1);
+    g_autoptr(GByteArray) frame = g_byte_array_new();
+    g_autoptr(GBytes) bytes = NULL;
+
+    self->port = peer->port;
+    self->done = done;
+    self->user = user;
+    remoting_command_encode(request, frame);
+    bytes = g_bytes_new(frame->data, frame->len);
+    frame_exchange(peer, bytes, REMOTING_MAX_FRAME, timeout_us, stop, on_exchanged, self);
+}
+
+GError *
+remoting_refusal(const RemotingCommand *answer)
+{
+    return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with code %d%s%s", answer->code,
+                       answer->remark != NULL ? ": " : "",
+                       answer->remark != NULL ? answer->remark : "");
+}

@@ -1,0 +1,154 @@
+"""test_discovery_routes.py - an edge that finds collectors as brokers of a topic, at a name server that has no watch."""
+import json
+import socketserver
+import struct
+import threading
+
+import pytest
+
+from leat import wait_until
+from test_discovery import TOPIC, n_hosts
+from tiers import edge, wait_for_more
+
+READ, WRITE = 4, 2
+
+
+class PlainNamesrv:
+    """A name server as far as routes go. brokers: name -> (addresses by id, write queues, perm)."""
+
+    def __init__(self, **brokers):
+        self.brokers = brokers
+        self.asked = []  # fields of requests
+        outer = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                while head := self.rfile.read(4):
+                    frame = self.rfile.read(struct.unpack(">i", head)[0])
+                    (length,) = struct.unpack(">i", frame[:4])
+                    request = json.loads(frame[4:4 + (length & 0xffffff)])
+                    outer.asked.append(request["extFields"])
+                    self.answer(request, outer.route())
+
+            def answer(self, request, route):
+                header = {"code": 0 if route else 17, "flag": 1, "language": "JAVA", "opaque": request["opaque"], "version": 479}
+                header = json.dumps(header).encode()
+                body = json.dumps(route).encode() if route else b""
+                self.wfile.write(struct.pack(">ii", 4 + len(header) + len(body), len(header)) + header + body)
+
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def route(self):
+        return self.brokers and {
+            "brokerDatas": [{"brokerAddrs": {str(i): a for i, a in addresses.items()}, "brokerName": name, "cluster": "c"}
+                            for name, (addresses, _, _) in self.brokers.items()],
+            "queueDatas": [{"brokerName": name, "perm": perm, "readQueueNums": n, "topicSysFlag": 0, "writeQueueNums": n}
+                           for name, (_, n, perm) in self.brokers.items()],
+            "filterServerTable": {}}
+
+    @property
+    def address(self):
+        return "127.0.0.1:%d" % self.server.server_address[1]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def namesrv():
+    made = []
+
+    def make(**brokers):
+        made.append(PlainNamesrv(**brokers))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def broker(end, queues=4, perm=READ | WRITE, **slaves):
+    return {0: end.address, **{int(key[1:]): slave.address for key, slave in slaves.items()}}, queues, perm
+
+
+def router(address, sink=None, sequence=None, **discovery):
+    config = edge([], {"rate": 500, "batch-size": 10, **(sequence or {})}, {"linger": "0s", "batch-size": 10, **(sink or {})})
+    del config["sinks"]["out"]["hosts"]
+    config["sinks"]["out"]["discovery"] = {"type": "namesrv", "addresses": [address], "topic": TOPIC,
+                                           "poll-interval": "100ms", **discovery}
+    return config
+
+
+def test_brokers_of_a_topic_get_shares_as_they_have_write_queues(far_end, leat, namesrv):
+    ends = [far_end("a"), far_end("b")]
+    server = namesrv(a=broker(ends[0], 4), b=broker(ends[1], 12))
+    leat(router(server.address, sequence={"count": 2000}, namespace="qa"))
+
+    wait_until(lambda: len(ends[0].bodies) + len(ends[1].bodies) == 2000, "all have arrived")
+
+    assert 0.20 < len(ends[0].bodies) / 2000 < 0.30
+    assert server.asked[0]["topic"] == "qa%" + TOPIC
+
+
+def test_a_broker_without_write_permission_gets_nothing_more(far_end, leat, namesrv):
+    ends = [far_end("a"), far_end("b")]
+    server = namesrv(a=broker(ends[0]), b=broker(ends[1]))
+    agent = leat(router(server.address))
+    for end in ends:
+        end.wait_for(10)
+
+    server.brokers["a"] = broker(ends[0], perm=READ)
+    agent.wait_for_log("host left", peer=ends[0].address)
+    wait_for_more([ends[1]], 50)
+    n_drained = len(ends[0].bodies)
+    wait_for_more([ends[1]], 100)
+
+    assert len(ends[0].bodies) == n_drained
+    server.brokers["a"] = broker(ends[0])
+    wait_for_more([ends[0]], 10)
+
+
+def test_a_slave_takes_over_from_its_master_and_gives_back(far_end, leat, namesrv):
+    master, slave = far_end("master"), far_end("slave")
+    server = namesrv(a=broker(master, _1=slave))
+    leat(router(server.address, {"max-host-backoff": "100ms"}))
+
+    master.wait_for(200)
+    assert slave.bodies == []
+    master.kill()
+    slave.wait_for(100)
+    master.start()
+
+    wait_for_more([master], 100)
+    n_at_slave = len(slave.bodies)
+    wait_for_more([master], 200)
+    assert len(slave.bodies) == n_at_slave
+
+
+def test_a_topic_without_a_route_is_waited_for_and_one_that_loses_it_keeps_its_hosts(far_end, leat, namesrv):
+    end = far_end()
+    server = namesrv()
+    agent = leat(router(server.address))
+    wait_until(lambda: agent.request("/healthz").text == "sink 'out': no host is known: registries name none\n", "it is said")
+
+    server.brokers["a"] = broker(end)
+    end.wait_for(10)
+    server.brokers = {}
+    n_asked = len(server.asked)
+    wait_until(lambda: len(server.asked) >= n_asked + 3, "it has been asked since")
+
+    wait_for_more([end], 50)
+    assert n_hosts(agent) == 1
+
+
+def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, registry):
+    names = registry()
+    agent = leat(router("%s:%d" % names.tcp))
+
+    line = agent.wait_for_log("trouble with a registry")
+    assert f"port {names.tcp[1]} is nsqlookupd's for TCP" in line["detail"] and "9876" in line["detail"]
