@@ -208,19 +208,45 @@ metrics_in_words(const AgentConfig *config)
     return g_strdup_printf("metrics at %s", address);
 }
 
+static void
+append_announcement(GString *out, const Registration *registration)
+{
+    const GPtrArray *addresses = registration_type(registration)->addresses(registration);
+
+    g_string_append_printf(out, "source %s announced at", registration->source->base.name);
+    for (guint i = 0; i < addresses->len; i++) {
+        g_autofree char *address = endpoint_to_text(g_ptr_array_index(addresses, i));
+
+        g_string_append_printf(out, "%s %s", i > 0 ? "," : "", address);
+    }
+    g_string_append_printf(out, " (%s)\n", registration->base.type->name);
+}
+
+/* A line for each registration. */
+static char *
+announcements_in_words(const AgentConfig *config)
+{
+    GString *out = g_string_new(NULL);
+
+    for (guint i = 0; i < config->registrations->len; i++)
+        append_announcement(out, g_ptr_array_index(config->registrations, i));
+    return g_string_free(out, FALSE);
+}
+
 char *
 agent_config_draw(const AgentConfig *self)
 {
     gboolean utf8 = g_get_charset(NULL);
     g_autofree char *name = topology_label_clean(self->name);
     g_autofree char *metrics = metrics_in_words(self);
+    g_autofree char *announcements = announcements_in_words(self);
     g_autoptr(TopologyLayout) layout = topology_layout_new(self);
     g_autofree char *picture = draw(layout, utf8);
     gboolean explain = picture != NULL && has_optional(layout);
 
     if (picture == NULL)
         picture = list_in_words(self);
-    return g_strdup_printf("agent %s, %s\n\n%s%s%s", name, metrics, picture,
+    return g_strdup_printf("agent %s, %s\n%s\n%s%s%s", name, metrics, announcements, picture,
                            !explain ? ""
                            : utf8   ? "\n╌╌►"
                                     : "\n..>",

@@ -203,6 +203,27 @@ test_a_topology_too_large_to_look_at_is_told_in_words(void)
     g_assert_nonnull(strstr(drawing, "\nsink n takes events from y\n"));
 }
 
+static void
+test_what_is_announced_is_said_above(void)
+{
+    static const char yaml[] =
+        "agent: { name: edge, http: \"off\" }\n"
+        "sources: { apps: { type: thrift, listen: \":4141\", channels: [b] } }\n"
+        "channels: { b: { type: memory } }\n"
+        "sinks: { out: { type: null, channel: b } }\n"
+        "registration:\n"
+        "  - { type: nsqlookupd, topic: t, tcp-addresses: [\"r1:4160\", \"r2:4160\"] }\n"
+        "  - { type: namesrv, topics: [{ name: t }], addresses: [\"r1:9876\"] }\n";
+
+    g_autofree char *drawing = draw(yaml, "C");
+
+    g_assert_true(g_str_has_prefix(drawing,
+                                   "agent edge, without metrics\n"
+                                   "source apps announced at r1:4160, r2:4160 (nsqlookupd)\n"
+                                   "source apps announced at r1:9876 (namesrv)\n"
+                                   "\n+---"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -224,5 +245,7 @@ main(int argc, char **argv)
                     test_nothing_in_a_drawing_commands_the_terminal);
     g_test_add_func("/topology/a_topology_too_large_to_look_at_is_told_in_words",
                     test_a_topology_too_large_to_look_at_is_told_in_words);
+    g_test_add_func("/topology/what_is_announced_is_said_above",
+                    test_what_is_announced_is_said_above);
     return g_test_run();
 }
