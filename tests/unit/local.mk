@@ -39,6 +39,7 @@ unit_tests = \
 	%D%/test_intercept_watch \
 	%D%/test_interceptor_chain \
 	%D%/test_json_writer \
+	%D%/test_kv_store \
 	%D%/test_leat_client \
 	%D%/test_line_reader \
 	%D%/test_log \
@@ -77,6 +78,8 @@ unit_tests = \
 	%D%/test_remoting \
 	%D%/test_reply \
 	%D%/test_resolver \
+	%D%/test_route_roles \
+	%D%/test_route_table \
 	%D%/test_rpc_client \
 	%D%/test_rpc_connect \
 	%D%/test_rpc_hosts \
@@ -408,6 +411,14 @@ tests_unit_test_remoting_SOURCES = %D%/test_remoting.c
 tests_unit_test_remoting_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_topic_route_SOURCES = %D%/test_topic_route.c
 tests_unit_test_topic_route_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_kv_store_SOURCES = %D%/test_kv_store.c
+tests_unit_test_kv_store_LDADD = $(REGISTRY_LIBS)
+# The routes with a clock that the test turns.
+route_fixture = tests/support/route_fixture.c tests/support/route_fixture.h
+tests_unit_test_route_roles_SOURCES = $(route_fixture) %D%/test_route_roles.c
+tests_unit_test_route_roles_LDADD = $(REGISTRY_LIBS)
+tests_unit_test_route_table_SOURCES = $(route_fixture) %D%/test_route_table.c
+tests_unit_test_route_table_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_registry_text_SOURCES = %D%/test_registry_text.c
 tests_unit_test_registry_text_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_spillable_channel_SOURCES = \
