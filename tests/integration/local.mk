@@ -15,6 +15,7 @@ integration_files = \
 	%D%/stories.tap \
 	%D%/tap.py \
 	%D%/test_adding_a_part.py \
+	%D%/test_announced_tiers.py \
 	%D%/test_channel_tools.py \
 	%D%/test_check.py \
 	%D%/test_client_library.py \
