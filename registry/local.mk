@@ -81,6 +81,7 @@ libregistry_a_SOURCES = \
 	%D%/namesrv_service.c \
 	%D%/namesrv_service.h \
 	%D%/namesrv_settings.h \
+	%D%/namesrv_waiters.c \
 	%D%/nsq_commands.c \
 	%D%/nsq_journal.c \
 	%D%/nsq_journal.h \
@@ -117,7 +118,9 @@ libregistry_a_SOURCES = \
 	%D%/tcp_server.h \
 	%D%/tcp_server_private.h \
 	%D%/toml_reader.c \
-	%D%/toml_reader.h
+	%D%/toml_reader.h \
+	%D%/topic_watch.c \
+	%D%/topic_watch.h
 
 REGISTRY_LIBS = libregistry.a libregistry-wire.a $(BASE_LIBS) $(ZLIB_LIBS)
 
@@ -126,13 +129,13 @@ bin_PROGRAMS += leat-registry
 leat_registry_SOURCES = \
 	%D%/http_server.c \
 	%D%/http_server.h \
+	%D%/http_watch.c \
+	%D%/http_watch.h \
 	%D%/main.c \
 	%D%/nsq_http.c \
 	%D%/nsq_http.h \
 	%D%/nsq_service.c \
 	%D%/nsq_service.h \
-	%D%/nsq_watch.c \
-	%D%/nsq_watch.h \
 	%D%/pages.c \
 	%D%/pages.h \
 	%D%/registry_process.c \

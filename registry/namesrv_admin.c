@@ -14,6 +14,15 @@ log_request(NamesrvConnection *self, const char *what, const char *name)
 
 /* ---- KV configuration ---- */
 
+/* Who waits for the route of a topic is told that its order is another. */
+static void
+touch_ordered(NamesrvConnection *self, const char *space, const char *topic)
+{
+    if (self->server->parts.settings->order_topics &&
+        g_str_equal(space, NAMESRV_ORDER_TOPIC_NAMESPACE))
+        route_table_touch(self->server->parts.table, topic);
+}
+
 RequestOutcome
 namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
                       RemotingCommand *answer)
@@ -31,6 +40,7 @@ namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
         tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
     }
+    touch_ordered(self, space, key);
     log_request(self, "put-kv-config", key);
     return REQUEST_ANSWERED;
 }
@@ -67,6 +77,7 @@ namesrv_delete_kv_config(NamesrvConnection *self, const RemotingCommand *request
         tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
     }
+    touch_ordered(self, space, key);
     log_request(self, "delete-kv-config", key);
     return REQUEST_ANSWERED;
 }

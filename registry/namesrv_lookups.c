@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "registry/namesrv_server_private.h"
 #include "registry/route_report.h"
+#include "registry/wire/namesrv_watch.h"
 #include "registry/wire/topic_list.h"
 
 /* Flags of topics of units, data centres that stand alone. */
@@ -31,30 +32,52 @@ is_too_early(const NamesrvConnection *self)
     return namesrv_now_us(self) - server->started_us < server->parts.settings->wait_for_service_us;
 }
 
-RequestOutcome
-namesrv_get_route(NamesrvConnection *self, const RemotingCommand *request, RemotingCommand *answer)
+static void
+add_index(const RouteTable *table, RemotingCommand *answer, const char *topic)
+{
+    g_autofree char *index = g_strdup_printf("%" G_GUINT64_FORMAT, route_table_index(table, topic));
+    g_autofree char *epoch = g_strdup_printf("%" G_GUINT64_FORMAT, route_table_first_index(table));
+
+    remoting_command_set(answer, NAMESRV_INDEX_FIELD, index);
+    remoting_command_set(answer, NAMESRV_EPOCH_FIELD, epoch);
+}
+
+void
+namesrv_fill_route(NamesrvConnection *self, const RemotingCommand *request, RemotingCommand *answer,
+                   const char *name)
 {
     const NamesrvParts *parts = &self->server->parts;
-    const char *name = namesrv_need(request, answer, "topic");
+    const RouteTopic *topic = route_table_find(parts->table, name);
     const char *zone = zone_of(request);
     RouteForm form = route_form_for(request);
-    const RouteTopic *topic;
     g_autoptr(TopicRoute) route = NULL;
 
-    if (name == NULL)
-        return REQUEST_ANSWERED;
-    if (is_too_early(self))
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "name server not ready");
-    topic = route_table_find(parts->table, name);
-    if (topic == NULL)
-        return namesrv_fail(answer, REMOTING_TOPIC_NOT_EXIST,
-                            "No topic route info in name server for the topic: %s", name);
+    add_index(parts->table, answer, name);
+    if (topic == NULL) {
+        namesrv_fail(answer, REMOTING_TOPIC_NOT_EXIST,
+                     "No topic route info in name server for the topic: %s", name);
+        return;
+    }
     route = route_report_topic(parts->table, topic, zone);
     if (parts->settings->order_topics)
         route->order_conf = g_strdup(kv_store_get(parts->kv, NAMESRV_ORDER_TOPIC_NAMESPACE, name));
     if (zone != NULL) /* the original writes it a second time, and that in its own form */
         form.standard = FALSE;
     remoting_command_set_body(answer, topic_route_encode(route, &form));
+}
+
+RequestOutcome
+namesrv_get_route(NamesrvConnection *self, const RemotingCommand *request, RemotingCommand *answer)
+{
+    const char *topic = namesrv_need(request, answer, "topic");
+
+    if (topic == NULL)
+        return REQUEST_ANSWERED;
+    if (is_too_early(self))
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "name server not ready");
+    if (namesrv_hold(self, request, topic))
+        return REQUEST_HELD;
+    namesrv_fill_route(self, request, answer, topic);
     return REQUEST_ANSWERED;
 }
 

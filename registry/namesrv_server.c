@@ -150,6 +150,7 @@ on_left(TcpConnection *connection, const char *why)
 {
     NamesrvConnection *self = (NamesrvConnection *) connection;
 
+    namesrv_forget_waiters(self);
     route_table_close_session(self->server->parts.table, g_steal_pointer(&self->session), why);
 }
 

@@ -11,6 +11,7 @@
 #include "registry/namesrv_settings.h"
 #include "registry/refusals.h"
 #include "registry/route_table.h"
+#include "registry/topic_watch.h"
 
 typedef struct NamesrvServer NamesrvServer;
 
@@ -18,6 +19,7 @@ typedef struct NamesrvServer NamesrvServer;
 typedef struct {
     Loop *loop;
     RouteTable *table;
+    TopicWatch *watch; /* woken by whoever observes the table */
     KvStore *kv;
     Refusals *refusals;
     NamesrvSettings *settings;

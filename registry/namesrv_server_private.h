@@ -17,6 +17,7 @@ typedef struct {
     TcpConnection base;
     NamesrvServer *server;
     RouteSession *session; /* NULL after the end */
+    GQueue waiters;        /* of namesrv_waiters.c */
 } NamesrvConnection;
 
 typedef enum { REQUEST_ANSWERED, REQUEST_HELD } RequestOutcome;
@@ -40,6 +41,12 @@ const char *namesrv_need(const RemotingCommand *request, RemotingCommand *answer
 RequestOutcome namesrv_fail_body(NamesrvConnection *self, const RemotingCommand *request,
                                  RemotingCommand *answer, const GError *error);
 
+/* ---- namesrv_waiters.c: routes that are waited for ---- */
+
+/* FALSE: it waits for nothing, or too many do; it is to be answered now. */
+gboolean namesrv_hold(NamesrvConnection *self, const RemotingCommand *request, const char *topic);
+void namesrv_forget_waiters(NamesrvConnection *self);
+
 /* ---- namesrv_brokers.c: what brokers ask ---- */
 
 RequestOutcome namesrv_register_broker(NamesrvConnection *, const RemotingCommand *,
@@ -55,6 +62,10 @@ RequestOutcome namesrv_register_topic(NamesrvConnection *, const RemotingCommand
                                       RemotingCommand *);
 
 /* ---- namesrv_lookups.c: what clients and people look up ---- */
+
+/* Without waiting. */
+void namesrv_fill_route(NamesrvConnection *self, const RemotingCommand *request,
+                        RemotingCommand *answer, const char *topic);
 
 RequestOutcome namesrv_get_route(NamesrvConnection *, const RemotingCommand *, RemotingCommand *);
 RequestOutcome namesrv_get_cluster_info(NamesrvConnection *, const RemotingCommand *,

@@ -11,6 +11,7 @@ struct NamesrvService {
     const NamesrvSettings *settings;
     KvStore *kv;
     RouteTable *table;
+    TopicWatch *watch;
     RouteJournal *journal;
     Refusals *refusals;
     NamesrvServer *server;
@@ -54,6 +55,8 @@ on_event(const RouteEvent *event, gpointer user)
     route_journal_note(self->journal, event);
     if (event->kind == ROUTE_DUE_EARLIER)
         arm_timer(self);
+    else if (event->kind == ROUTE_CHANGED)
+        topic_watch_wake(self->watch, event->topic);
 }
 
 /* ---- life ---- */
@@ -74,6 +77,7 @@ open_server(NamesrvService *self, NamesrvSettings *settings, GError **error)
     const NamesrvParts parts = {
         .loop = self->loop,
         .table = self->table,
+        .watch = self->watch,
         .kv = self->kv,
         .refusals = self->refusals,
         .settings = settings,
@@ -98,6 +102,7 @@ namesrv_service_new(Loop *loop, NamesrvSettings *settings, GError **error)
     self->timer.expired = on_timer;
     /* A later process starts with higher indexes, so that a client notices that it is another. */
     self->table = route_table_new(&rules, (guint64) clock_wall_us());
+    self->watch = topic_watch_new(loop, "namesrv");
     self->journal = route_journal_new();
     self->refusals = refusals_new("namesrv");
     route_table_observe(self->table, on_event, self);
@@ -124,11 +129,14 @@ namesrv_service_add_metrics(NamesrvService *self, GPtrArray *sets)
     namesrv_server_add_metrics(self->server, sets);
     g_ptr_array_add(sets, route_journal_metrics(self->journal, self->table));
     g_ptr_array_add(sets, refusals_metrics(self->refusals));
+    g_ptr_array_add(sets, topic_watch_metrics(self->watch));
 }
 
+/* Those who wait are answered with what there was, before the brokers leave. */
 void
 namesrv_service_stop(NamesrvService *self)
 {
+    topic_watch_answer_all(self->watch);
     namesrv_server_stop(self->server);
 }
 
@@ -140,6 +148,7 @@ namesrv_service_free(NamesrvService *self)
     namesrv_server_free(self->server);
     loop_timer_clear(self->loop, &self->timer);
     route_table_free(self->table);
+    topic_watch_free(self->watch);
     kv_store_free(self->kv);
     route_journal_free(self->journal);
     refusals_free(self->refusals);

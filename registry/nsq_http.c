@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/quantity.h"
+#include "registry/http_watch.h"
 #include "registry/nsq_report.h"
 #include "registry/wire/nsq_name.h"
 
@@ -16,7 +17,7 @@
 
 struct NsqHttp {
     NsqTable *table;
-    NsqWatch *watch;
+    TopicWatch *watch;
     MetricSet *metrics;
 };
 
@@ -168,7 +169,7 @@ lookup(HttpRequest *request, gpointer user)
     if (topic == NULL || !wait_arguments(request, &wait_us, &index))
         return;
     if (wait_us > 0 && index == nsq_table_index(self->table, topic))
-        nsq_watch_add(self->watch, request, topic, MIN(wait_us, NSQ_WATCH_MAX_US));
+        http_watch_add(self->watch, request, topic, wait_us, answer_lookup, self);
     else
         answer_lookup(request, topic, self);
 }
@@ -310,12 +311,12 @@ nsq_http_new(Loop *loop, NsqTable *table)
     NsqHttp *self = g_new0(NsqHttp, 1);
 
     self->table = table;
-    self->watch = nsq_watch_new(loop, answer_lookup, self);
+    self->watch = topic_watch_new(loop, "nsqlookupd");
     self->metrics = metric_set_new(specs, "registry", "nsqlookupd", "nsqlookupd");
     return self;
 }
 
-NsqWatch *
+TopicWatch *
 nsq_http_watch(const NsqHttp *self)
 {
     return self->watch;
@@ -332,7 +333,7 @@ nsq_http_free(NsqHttp *self)
 {
     if (self == NULL)
         return;
-    nsq_watch_free(self->watch);
+    topic_watch_free(self->watch);
     metric_set_free(self->metrics);
     g_free(self);
 }

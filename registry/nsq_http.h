@@ -3,7 +3,7 @@
 
 #include "registry/http_server.h"
 #include "registry/nsq_table.h"
-#include "registry/nsq_watch.h"
+#include "registry/topic_watch.h"
 
 typedef struct NsqHttp NsqHttp;
 
@@ -11,7 +11,7 @@ typedef struct NsqHttp NsqHttp;
 NsqHttp *nsq_http_new(Loop *loop, NsqTable *table);
 void nsq_http_free(NsqHttp *self);
 const HttpRoute *nsq_http_routes(void); /* user is the NsqHttp */
-NsqWatch *nsq_http_watch(const NsqHttp *self);
+TopicWatch *nsq_http_watch(const NsqHttp *self);
 MetricSet *nsq_http_metrics(const NsqHttp *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NsqHttp, nsq_http_free)

@@ -53,7 +53,7 @@ on_event(const NsqEvent *event, gpointer user)
 
     nsq_journal_note(self->journal, event);
     if (event->kind == NSQ_PRODUCERS_CHANGED)
-        nsq_watch_wake(nsq_http_watch(self->http), event->topic);
+        topic_watch_wake(nsq_http_watch(self->http), event->topic);
     else
         arm_timer(self);
 }
@@ -152,7 +152,7 @@ nsq_service_add_metrics(NsqService *self, GPtrArray *sets)
     g_ptr_array_add(sets, refusals_metrics(self->refusals));
     g_ptr_array_add(sets, nsq_http_metrics(self->http));
     g_ptr_array_add(sets, http_server_metrics(self->http_server));
-    g_ptr_array_add(sets, nsq_watch_metrics(nsq_http_watch(self->http)));
+    g_ptr_array_add(sets, topic_watch_metrics(nsq_http_watch(self->http)));
 }
 
 /* Those who wait are answered with what there was, before the nodes are closed. */
@@ -160,7 +160,7 @@ void
 nsq_service_stop(NsqService *self)
 {
     http_server_stop_listening(self->http_server);
-    nsq_watch_answer_all(nsq_http_watch(self->http));
+    topic_watch_answer_all(nsq_http_watch(self->http));
     nsq_server_stop(self->server);
 }
 

@@ -27,8 +27,6 @@ route_node_due_us(const RouteNode *node)
 void
 route_node_move_to_session(RouteNode *node, RouteSession *session)
 {
-    if (node->session == session)
-        return;
     if (node->session != NULL)
         g_queue_unlink(&node->session->nodes, &node->of_session);
     node->session = session;

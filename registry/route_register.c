@@ -149,7 +149,8 @@ update_node(Registering *self, RouteSession *session, gint64 now_us)
     RouteNode *node = self->node;
     gint64 due_us;
 
-    route_node_move_to_session(node, session);
+    if (session->generation > node->session->generation) /* what comes late takes nothing away */
+        route_node_move_to_session(node, session);
     node->heard_us = now_us;
     node->timeout_us = told->heartbeat_timeout_ms * 1000;
     node->version = told->version;

@@ -184,6 +184,15 @@ route_table_register_topic(RouteTable *self, const char *topic, const GPtrArray 
     }
 }
 
+void
+route_table_touch(RouteTable *self, const char *name)
+{
+    RouteTopic *topic = g_hash_table_lookup(self->topics, name);
+
+    if (topic != NULL)
+        route_table_changed(self, topic);
+}
+
 /* ---- what there is ---- */
 
 const RouteTopic *
@@ -246,6 +255,12 @@ route_broker_node(const RouteBroker *self, gint64 id)
             return node;
     }
     return NULL;
+}
+
+guint64
+route_table_first_index(const RouteTable *self)
+{
+    return self->first_index;
 }
 
 gboolean

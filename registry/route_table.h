@@ -162,6 +162,10 @@ void route_table_delete_topic(RouteTable *self, const char *topic, const char *c
 void route_table_register_topic(RouteTable *self, const char *topic,
                                 const GPtrArray *queues /* RouteQueue * */);
 
+/* Something that is told with the route of a topic, and that the table does not know, is another.
+ */
+void route_table_touch(RouteTable *self, const char *topic);
+
 /* ---- time ---- */
 
 /* Nodes leave that were not heard for their timeout. (transfer container) Their sessions that have
@@ -180,6 +184,7 @@ GHashTable *route_table_clusters(const RouteTable *self); /* name → a set of n
 GHashTable *route_table_nodes(const RouteTable *self);    /* a set of RouteNode */
 const RouteRules *route_table_rules(const RouteTable *self);
 guint64 route_table_index(const RouteTable *self, const char *topic);
+guint64 route_table_first_index(const RouteTable *self);
 
 const RouteNode *route_broker_node(const RouteBroker *self, gint64 id); /* or NULL */
 /* Whether the lowest of its nodes is to be shown as master in the route of this topic. */

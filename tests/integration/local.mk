@@ -30,6 +30,7 @@ integration_files = \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
 	%D%/test_metrics.py \
+	%D%/test_namesrv_life.py \
 	%D%/test_namesrv_tcp.py \
 	%D%/test_readme.py \
 	%D%/test_registration.py \

@@ -248,6 +248,17 @@ test_a_stale_unregister_does_not_touch_a_newer_registration(RouteFixture *self, 
 }
 
 static void
+test_a_registration_that_comes_late_does_not_bind_it_to_an_older_session(RouteFixture *self, UNUSED)
+{
+    route_fixture_tell(self, "b1", 0, "a1", "t1 t2");
+    route_fixture_register(self, self->other);
+    route_fixture_register(self, self->session);
+    route_table_close_session(self->table, g_steal_pointer(&self->session), "closed");
+
+    route_fixture_assert_route(self, "t1", "b1:0=a1");
+}
+
+static void
 test_a_newer_session_may_unregister_what_an_older_one_registered(RouteFixture *self, UNUSED)
 {
     route_fixture_join(self, "b1", 0, "a1", "t1 t2");
@@ -454,6 +465,7 @@ main(int argc, char **argv)
     ADD(a_session_takes_all_its_brokers_and_no_others);
     ADD(a_stale_close_does_not_touch_a_newer_registration);
     ADD(a_stale_unregister_does_not_touch_a_newer_registration);
+    ADD(a_registration_that_comes_late_does_not_bind_it_to_an_older_session);
     ADD(a_newer_session_may_unregister_what_an_older_one_registered);
     ADD(wiping_the_write_permission_counts_every_topic_of_the_broker);
     ADD(restoring_the_write_permission_sets_it_to_6);
