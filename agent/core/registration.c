@@ -106,6 +106,30 @@ check_reach(const Registration *self, const char *host, const char *registry_hos
     return FALSE;
 }
 
+static GSocketFamily
+family_of(const char *host)
+{
+    g_autoptr(GInetAddress) address = g_inet_address_new_from_string(host);
+
+    return address != NULL ? g_inet_address_get_family(address) : G_SOCKET_FAMILY_INVALID;
+}
+
+/* A source that listens on every interface of one family is not where the other one's address
+ * leads to. */
+static gboolean
+check_family(const Registration *self, const char *local_host, GError **error)
+{
+    const Endpoint *address = source_type(self->source)->listens_on(self->source);
+
+    if (*address->host == '\0' || family_of(address->host) == family_of(local_host))
+        return TRUE;
+    g_set_error(error, REGISTRATION_ERROR, REGISTRATION_ERROR_UNREACHABLE,
+                "the registry is reached by '%s', where source '%s' does not listen; let it listen "
+                "on \":%u\", which is both families, or write `advertise`",
+                local_host, self->source->base.name, address->port);
+    return FALSE;
+}
+
 gboolean
 registration_announce(const Registration *self, const char *local_host, const char *registry_host,
                       guint16 http_port, Announced *ret_announced, GError **error)
@@ -113,6 +137,8 @@ registration_announce(const Registration *self, const char *local_host, const ch
     const char *host = host_to_announce(self);
     guint16 port = self->advertised != NULL ? self->advertised->port : 0;
 
+    if (host == NULL && !check_family(self, local_host, error))
+        return FALSE;
     if (host == NULL)
         host = local_host;
     if (!check_reach(self, host, registry_host, error))
