@@ -1,4 +1,4 @@
-"""conftest.py - the fixtures of the stories, for these too, and those with Flume and NSQ."""
+"""conftest.py - the fixtures of the stories, for these too, and those with Flume, NSQ and RocketMQ."""
 import importlib.util
 import pathlib
 import sys
@@ -17,3 +17,4 @@ from flume_agent import flume  # noqa: E402, F401
 from flume_jars import flume_jars  # noqa: E402, F401
 from nsq_programs import nsq_programs  # noqa: E402, F401
 from numbered_events import start_sender  # noqa: E402, F401
+from rocketmq_programs import rocketmq, rocketmq_5  # noqa: E402, F401

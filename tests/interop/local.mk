@@ -6,18 +6,24 @@ EXTRA_DIST += \
 	%D%/flume_jars.py \
 	%D%/go/go.mod \
 	%D%/java/FlumeSender.java \
+	%D%/java/RocketDriver.java \
 	%D%/java/pom.xml \
+	%D%/java/rocketmq/pom.xml \
+	%D%/maven_jars.py \
 	%D%/node/consume.js \
 	%D%/node/package.json \
 	%D%/nsq_programs.py \
 	%D%/numbered_events.py \
+	%D%/rocketmq_programs.py \
 	%D%/test_examples.py \
 	%D%/test_flume_client.py \
 	%D%/test_flume_tiers.py \
 	%D%/test_nsq.py \
 	%D%/test_nsqjs.py \
 	%D%/test_registration.py \
-	%D%/test_registry_page.py
+	%D%/test_registry_page.py \
+	%D%/test_rocketmq.py \
+	%D%/test_rocketmq_frames.py
 
 # What is skipped is named at the end, with the reason.
 .PHONY: interop

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from flume_jars import JAVA
+from maven_jars import JAVA
 
 KINDS = ("single", "batch")
 TEXT = 'Grüße, 世界 "quoted" \\ \t 🚀'
