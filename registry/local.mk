@@ -65,6 +65,8 @@ libregistry_a_SOURCES = \
 	%D%/command_line.h \
 	%D%/go_duration.c \
 	%D%/go_duration.h \
+	%D%/html_table.c \
+	%D%/html_table.h \
 	%D%/http_query.c \
 	%D%/http_query.h \
 	%D%/kv_store.c \
@@ -107,6 +109,8 @@ libregistry_a_SOURCES = \
 	%D%/route_journal.h \
 	%D%/route_node.c \
 	%D%/route_offer.c \
+	%D%/route_page.c \
+	%D%/route_page.h \
 	%D%/route_register.c \
 	%D%/route_report.c \
 	%D%/route_report.h \

@@ -4,52 +4,11 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "registry/html_table.h"
 
-/* A page is for looking at; what is longer is for /nodes and /topics. */
-#define ROWS_MAX 500
 /* A node that has used up this share of its patience is about to be passed over. */
 #define WARN_NUMERATOR 2
 #define WARN_DENOMINATOR 3
-
-static void
-append_escaped(GString *out, const char *text)
-{
-    g_autofree char *escaped = g_markup_escape_text(text, -1);
-
-    g_string_append(out, escaped);
-}
-
-static void
-append_cell(GString *out, const char *text)
-{
-    g_string_append(out, "<td>");
-    append_escaped(out, text);
-    g_string_append(out, "</td>");
-}
-
-static void
-append_number(GString *out, guint number)
-{
-    g_string_append_printf(out, "<td class=\"number\">%u</td>", number);
-}
-
-static void
-append_head(GString *out, const char *caption, const char *const *columns)
-{
-    g_string_append_printf(out, "<table><caption>%s</caption>\n<thead><tr>", caption);
-    for (; *columns != NULL; columns++)
-        g_string_append_printf(out, "<th scope=\"col\">%s</th>", *columns);
-    g_string_append(out, "</tr></thead>\n<tbody>\n");
-}
-
-static void
-append_foot(GString *out, guint left_out, const char *where)
-{
-    g_string_append(out, "</tbody></table>\n");
-    if (left_out > 0)
-        g_string_append_printf(out, "<p>%u more are in <a href=\"%s\">%s</a>.</p>\n", left_out,
-                               where, where);
-}
 
 /* ---- nodes ---- */
 
@@ -85,13 +44,13 @@ append_state(GString *out, const NsqTable *table, const NsqNode *node, gboolean 
     gint64 silent_us = now_us - node->heard_us;
 
     if (!nsq_table_node_is_active(table, node, now_us))
-        g_string_append(out, "<td class=\"bad\">silent, passed over</td>");
+        html_state(out, "bad", "silent, passed over");
     else if (silent_us / WARN_NUMERATOR > patience_us / WARN_DENOMINATOR)
-        g_string_append(out, "<td class=\"warn\">about to be passed over</td>");
+        html_state(out, "warn", "about to be passed over");
     else if (!is_newest)
-        g_string_append(out, "<td class=\"warn\">a newer connection has this address</td>");
+        html_state(out, "warn", "a newer connection has this address");
     else
-        g_string_append(out, "<td>active</td>");
+        html_state(out, "", "active");
 }
 
 static guint
@@ -119,17 +78,15 @@ append_node(GString *out, const NsqTable *table, const NsqNode *node, GHashTable
     guint n_hidden;
     guint n_topics = count_topics(table, node, now_us, &n_hidden);
 
-    g_string_append(out, "<tr><th scope=\"row\">");
-    append_escaped(out, address);
-    g_string_append(out, "</th>");
-    append_cell(out, node->identity->remote_address);
-    append_cell(out, node->identity->hostname);
-    append_cell(out, node->identity->version);
-    append_number(out, n_topics);
-    append_number(out, n_hidden);
-    append_cell(out, silent);
+    html_row_begin(out, address);
+    html_cell(out, node->identity->remote_address);
+    html_cell(out, node->identity->hostname);
+    html_cell(out, node->identity->version);
+    html_number(out, n_topics);
+    html_number(out, n_hidden);
+    html_cell(out, silent);
     append_state(out, table, node, g_hash_table_lookup(newest, address) == node, now_us);
-    g_string_append(out, "</tr>\n");
+    html_row_end(out);
 }
 
 static void
@@ -142,11 +99,11 @@ append_nodes(GString *out, const NsqTable *table, gint64 now_us)
     g_autoptr(GHashTable) newest = newest_nodes(table);
     guint n = 0;
 
-    append_head(out, "Nodes", columns);
+    html_table_begin(out, "Nodes", columns);
     for (const GList *link = nsq_table_nodes(table); link != NULL; link = link->next)
-        if (n++ < ROWS_MAX)
+        if (n++ < HTML_ROWS_MAX)
             append_node(out, table, link->data, newest, now_us);
-    append_foot(out, n > ROWS_MAX ? n - ROWS_MAX : 0, "/nodes");
+    html_table_end(out, n, "<a href=\"/nodes\">/nodes</a>");
 }
 
 /* ---- topics ---- */
@@ -170,7 +127,7 @@ append_channels(GString *out, const NsqTopic *topic)
 
     g_string_append(out, "<td>");
     for (GList *link = names; link != NULL; link = link->next) {
-        append_escaped(out, link->data);
+        html_append_text(out, link->data);
         g_string_append(out, link->next != NULL ? ", " : "");
     }
     g_string_append(out, "</td>");
@@ -179,6 +136,8 @@ append_channels(GString *out, const NsqTopic *topic)
 static void
 append_topic(GString *out, const NsqTable *table, const NsqTopic *topic, gint64 now_us)
 {
+    g_autofree char *head =
+        g_strconcat(topic->name, topic->listed ? NULL : " (deleted, channels are left)", NULL);
     guint n_visible = 0, n_hidden = 0, n_silent = 0;
 
     for (NsqProducer *producer = topic->own.first; producer != NULL; producer = producer->next) {
@@ -189,15 +148,13 @@ append_topic(GString *out, const NsqTable *table, const NsqTopic *topic, gint64 
         else
             n_visible++;
     }
-    g_string_append(out, "<tr><th scope=\"row\">");
-    append_escaped(out, topic->name);
-    g_string_append(out, topic->listed ? "</th>" : " (deleted, channels are left)</th>");
+    html_row_begin(out, head);
     append_channels(out, topic);
-    append_number(out, n_visible);
-    append_number(out, n_hidden);
-    append_number(out, n_silent);
-    g_string_append_printf(out, "<td%s</td></tr>\n",
-                           n_visible > 0 ? ">offered" : " class=\"warn\">offered by no node");
+    html_number(out, n_visible);
+    html_number(out, n_hidden);
+    html_number(out, n_silent);
+    html_state(out, n_visible > 0 ? "" : "warn", n_visible > 0 ? "offered" : "offered by no node");
+    html_row_end(out);
 }
 
 static void
@@ -209,11 +166,11 @@ append_topics(GString *out, const NsqTable *table, gint64 now_us)
         g_list_sort(g_hash_table_get_values(nsq_table_topics(table)), compare_names);
     guint n = 0;
 
-    append_head(out, "Topics", columns);
+    html_table_begin(out, "Topics", columns);
     for (GList *link = topics; link != NULL; link = link->next)
-        if (n++ < ROWS_MAX)
+        if (n++ < HTML_ROWS_MAX)
             append_topic(out, table, link->data, now_us);
-    append_foot(out, n > ROWS_MAX ? n - ROWS_MAX : 0, "/topics");
+    html_table_end(out, n, "<a href=\"/topics\">/topics</a>");
 }
 
 void

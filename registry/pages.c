@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/metric.h"
 #include "registry/nsq_page.h"
+#include "registry/route_page.h"
 
 /* Everything is in the page, and the browser is told to take nothing from elsewhere. */
 static const char style[] =
@@ -76,6 +77,8 @@ show_page(HttpRequest *request, gpointer user)
                            host, style, host);
     if (self->nsq != NULL)
         nsq_page_append(out, nsq_service_table(self->nsq), clock_now_us());
+    if (self->namesrv != NULL)
+        route_page_append(out, namesrv_service_table(self->namesrv), clock_now_us());
     g_string_append_printf(out,
                            "</main>\n<p><a href=\"/metrics\">/metrics</a> for Prometheus, "
                            "<a href=\"/healthz\">/healthz</a></p>\n<script>%s</script>\n"

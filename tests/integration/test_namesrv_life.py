@@ -163,6 +163,38 @@ def test_what_happens_is_logged_once_with_who_and_why(namesrv):
     assert len(made.log("broker left", reason="it closed the connection", **who)) == 1
 
 
+def row(made, *words):
+    """The row of the page that has all of these."""
+    (found,) = [line for line in made.ask("/").text.splitlines() if line.startswith("<tr>") and all(w in line for w in words)]
+    return found
+
+
+def test_the_page_shows_brokers_routes_and_what_needs_a_look(namesrv):
+    made = namesrv()
+    broker, rival = Remoting(made.namesrv), Remoting(made.namesrv)
+    body = json.dumps({"topicConfigSerializeWrapper": {"dataVersion": {"counter": 1, "timestamp": 1}, "topicConfigTable": {
+        "<b>": topic_config("<b>"), "wide": topic_config("wide", writeQueueNums=9),
+        "TBW102": topic_config("TBW102", perm=7)}}}).encode()
+    broker.ask(103, body, brokerName="b1", brokerAddr="10.0.0.1:10911", clusterName="c1", brokerId=0)
+    rival.register("b2", "10.0.0.2:10911", topics=("read", "t1"), brokerId=1)
+    rival.register("b3", "10.0.0.3:10911", topics=("t3", "t4"), heartbeatTimeoutMillis=3000)
+    rival.ask(205, brokerName="b3")
+
+    assert ">offered<" in row(made, "&lt;b&gt;", "b1", "rw-")
+    assert "writes to more queues than are read" in row(made, "wide", ">9<", ">8<")
+    assert "topics create themselves" in row(made, "TBW102", "rwx")
+    assert "not written to" in row(made, "t3", "b3", "r--")
+    assert "active" in row(made, "master", "10.0.0.1:10911", "c1")
+    assert "active" in row(made, "slave", "10.0.0.2:10911")
+    wait_until(lambda: "about to expire" in row(made, "10.0.0.3:10911"), "it was silent for long")
+    rival.register("b1", "10.0.0.9:10911")
+    assert "another address has taken its id" in row(made, ">10.0.0.1:10911<")
+    assert "has taken the id of 10.0.0.1:10911" in row(made, ">10.0.0.9:10911<")
+    broker.close()
+    wait_until(lambda: "active" in row(made, "10.0.0.9:10911"), "the quarrel is over")
+    assert made.ask("/healthz").text == "ok\n"
+
+
 # ---- lists, KV configuration, settings ----
 
 def test_lists_are_as_the_original_makes_them(namesrv):
@@ -210,8 +242,7 @@ def test_the_kv_configuration_outlives_a_kill(namesrv):
     assert client.ask(100, key="k", value="v").remark == "namespace or key is null"
     assert client.ask(100, namespace="n", key="k", value="v").code == 0
     assert client.ask(100, namespace="ORDER_TOPIC_CONFIG", key="t1", value="b1:4").code == 0
-    made.process.kill()
-    made.process.wait()
+    made.kill()
 
     made.start()
     client = Remoting(made.namesrv)
