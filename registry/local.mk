@@ -114,6 +114,7 @@ libregistry_a_SOURCES = \
 	%D%/route_register.c \
 	%D%/route_report.c \
 	%D%/route_report.h \
+	%D%/route_room.c \
 	%D%/route_table.c \
 	%D%/route_table.h \
 	%D%/route_table_private.h \

@@ -17,6 +17,32 @@ add_order_topics(NamesrvConnection *self, RemotingCommand *answer)
         remoting_command_set_body(answer, kv_table_encode(table));
 }
 
+static RequestOutcome
+fail_full(NamesrvConnection *self, RemotingCommand *answer)
+{
+    tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES,
+                                "raise max-registrations of the section namesrv");
+    return namesrv_fail(answer, REMOTING_SYSTEM_BUSY, "the registry is full");
+}
+
+static RequestOutcome
+fail_registration(NamesrvConnection *self, RemotingCommand *answer, const BrokerRegistration *told,
+                  RouteOutcome outcome)
+{
+    g_autofree char *detail = NULL;
+
+    if (outcome == ROUTE_FULL)
+        return fail_full(self, answer);
+    if (outcome == ROUTE_TOO_LONG) {
+        tcp_connection_note_refusal(&self->base, REFUSAL_TOO_LONG, "a name or a list of a broker");
+        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "a name or a list is too long");
+    }
+    detail = g_strdup_printf("broker %s at %s is not there yet, and names a single topic",
+                             told->broker, told->address);
+    tcp_connection_note_refusal(&self->base, REFUSAL_BAD_COMMAND, detail);
+    return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "register broker failed");
+}
+
 RequestOutcome
 namesrv_register_broker(NamesrvConnection *self, const RemotingCommand *request,
                         RemotingCommand *answer)
@@ -24,13 +50,15 @@ namesrv_register_broker(NamesrvConnection *self, const RemotingCommand *request,
     g_autoptr(GError) error = NULL;
     g_autoptr(BrokerRegistration) told =
         broker_registration_decode(request, clock_wall_us() / 1000, &error);
+    RouteOutcome outcome;
     RouteMaster master;
 
     if (told == NULL)
         return namesrv_fail_body(self, request, answer, error);
-    if (!route_table_register(self->server->parts.table, self->session, told, namesrv_now_us(self),
-                              &master))
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "register broker failed");
+    outcome = route_table_register(self->server->parts.table, self->session, told,
+                                   namesrv_now_us(self), &master);
+    if (outcome != ROUTE_ACCEPTED)
+        return fail_registration(self, answer, told, outcome);
     remoting_command_set(answer, "haServerAddr", master.ha_address);
     remoting_command_set(answer, "masterAddr", master.address);
     add_order_topics(self, answer);
@@ -65,7 +93,8 @@ namesrv_register_topic(NamesrvConnection *self, const RemotingCommand *request,
     route = topic_route_decode(request->body, &error);
     if (route == NULL)
         return namesrv_fail_body(self, request, answer, error);
-    route_table_register_topic(self->server->parts.table, topic, route->queues);
+    if (!route_table_register_topic(self->server->parts.table, topic, route->queues))
+        return fail_full(self, answer);
     return REQUEST_ANSWERED;
 }
 

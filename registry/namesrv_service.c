@@ -95,7 +95,8 @@ namesrv_service_new(Loop *loop, NamesrvSettings *settings, GError **error)
 {
     g_autoptr(NamesrvService) self = g_new0(NamesrvService, 1);
     const RouteRules rules = { .acting_master = settings->acting_master,
-                               .drop_topics = settings->drop_topics };
+                               .drop_topics = settings->drop_topics,
+                               .max_entries = settings->max_registrations };
 
     self->loop = loop;
     self->settings = settings;

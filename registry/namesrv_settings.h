@@ -22,6 +22,7 @@ typedef struct {
     gboolean list_topics;
     gboolean remote_config;
     guint64 max_connections;
+    guint64 max_registrations;
     guint64 max_frame;
     guint64 receive_memory;
 } NamesrvSettings;

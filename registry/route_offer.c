@@ -178,6 +178,9 @@ route_offer_drop(RouteTable *self, RouteOffer *offer, gboolean is_part)
     g_hash_table_remove(self->offers, offer);
     g_free(offer);
     route_table_changed(self, topic);
-    if (topic->first == NULL)
-        g_hash_table_remove(self->topics, topic->name);
+    if (topic->first != NULL)
+        return;
+    if (topic->mappings != NULL)
+        self->n_mappings -= g_hash_table_size(topic->mappings);
+    g_hash_table_remove(self->topics, topic->name);
 }

@@ -152,7 +152,7 @@ update_node(Registering *self, RouteSession *session, gint64 now_us)
     if (session->generation > node->session->generation) /* what comes late takes nothing away */
         route_node_move_to_session(node, session);
     node->heard_us = now_us;
-    node->timeout_us = told->heartbeat_timeout_ms * 1000;
+    node->timeout_us = CLAMP(told->heartbeat_timeout_ms, 0, G_MAXINT64 / 1000) * 1000;
     node->version = told->version;
     if (g_strcmp0(node->ha_address, told->ha_address) != 0) {
         g_free(node->ha_address);
@@ -213,7 +213,9 @@ take_mappings(const Registering *self)
             topic->mappings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         if (g_strcmp0(g_hash_table_lookup(topic->mappings, mapping->broker), mapping->json) == 0)
             continue;
-        g_hash_table_replace(topic->mappings, g_strdup(mapping->broker), g_strdup(mapping->json));
+        if (g_hash_table_replace(topic->mappings, g_strdup(mapping->broker),
+                                 g_strdup(mapping->json)))
+            self->table->n_mappings++;
         route_table_changed(self->table, topic);
     }
 }
@@ -269,21 +271,24 @@ master_of(const RouteNode *node)
     return (RouteMaster){ .address = master->address, .ha_address = master->ha_address };
 }
 
-gboolean
+RouteOutcome
 route_table_register(RouteTable *self, RouteSession *session, const BrokerRegistration *told,
                      gint64 now_us, RouteMaster *ret_master)
 {
     RouteNode *holder = find_holder(self, told);
     RouteNode *node = route_table_find_node(self, told->cluster, told->address);
     Registering registering = { .table = self, .told = told, .is_first = holder == NULL };
+    RouteOutcome outcome = route_room_check(self, told);
 
     *ret_master = (RouteMaster){ NULL, NULL };
+    if (outcome != ROUTE_ACCEPTED)
+        return outcome;
     if (may_not_have(holder, told)) {
         refuse(self, holder, node, told);
-        return TRUE;
+        return ROUTE_ACCEPTED;
     }
     if (holder == NULL && told->topics->len == 1)
-        return FALSE;
+        return ROUTE_NOT_WHOLE;
     registering.is_new = node == NULL;
     registering.is_other = node == NULL || !data_version_equal(&node->version, &told->version);
     registering.broker = route_table_ensure_broker(self, told->broker, told->cluster);
@@ -296,5 +301,5 @@ route_table_register(RouteTable *self, RouteSession *session, const BrokerRegist
         take_topics(&registering);
     tell_place(&registering);
     *ret_master = master_of(registering.node);
-    return TRUE;
+    return ROUTE_ACCEPTED;
 }

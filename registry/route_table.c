@@ -165,23 +165,26 @@ route_table_delete_topic(RouteTable *self, const char *name, const char *cluster
                          &(RouteEvent){ .kind = ROUTE_DELETED, .topic = name, .n_topics = n });
 }
 
-void
+gboolean
 route_table_register_topic(RouteTable *self, const char *topic, const GPtrArray *queues)
 {
     guint n_known = 0;
 
+    if (!route_room_for_topic(self, topic, queues->len))
+        return FALSE;
     while (n_known < queues->len &&
            route_table_find_broker(
                self, ((RouteQueue *) g_ptr_array_index(queues, n_known))->broker) != NULL)
         n_known++;
     if (n_known < queues->len && route_table_find(self, topic) == NULL)
-        return;
+        return TRUE;
     for (guint i = 0; i < n_known; i++) {
         const RouteQueue *queue = g_ptr_array_index(queues, i);
 
         route_offer_set(self, topic, g_hash_table_lookup(self->brokers, queue->broker), queue,
                         FALSE);
     }
+    return TRUE;
 }
 
 void

@@ -23,6 +23,7 @@
 typedef struct {
     gboolean acting_master; /* the lowest slave is shown as master while that is away */
     gboolean drop_topics;   /* a registration removes the topics that it does not name */
+    guint64 max_entries;    /* nodes, topics at brokers and mappings of static topics, in all */
 } RouteRules;
 
 typedef struct RouteTable RouteTable;
@@ -137,12 +138,21 @@ typedef struct {
     const char *ha_address;
 } RouteMaster;
 
-/* FALSE: with a single topic a node that is not there yet cannot register, since brokers tell
- * changes of one topic that way. TRUE too for a node that may not have its id, as it has always
- * been answered; ROUTE_REFUSED tells. */
-gboolean route_table_register(RouteTable *self, RouteSession *session,
-                              const BrokerRegistration *registration, gint64 now_us,
-                              RouteMaster *ret_master);
+typedef enum {
+    /* Also of a node that may not have its id, as it has always been answered; ROUTE_REFUSED tells.
+     */
+    ROUTE_ACCEPTED,
+    /* With a single topic a node that is not there yet cannot register, since brokers tell changes
+     * of one topic that way. */
+    ROUTE_NOT_WHOLE,
+    ROUTE_TOO_LONG, /* a name, or a list */
+    ROUTE_FULL,
+} RouteOutcome;
+
+/* Nothing has changed unless it is accepted. */
+RouteOutcome route_table_register(RouteTable *self, RouteSession *session,
+                                  const BrokerRegistration *registration, gint64 now_us,
+                                  RouteMaster *ret_master);
 /* Nothing if there is no such node, or a newer session has it. */
 void route_table_unregister(RouteTable *self, RouteSession *session, const char *cluster,
                             const char *broker, const char *address);
@@ -158,9 +168,10 @@ guint route_table_restore_write(RouteTable *self, const char *broker);
 /* Of the brokers of one cluster, or (NULL) of all. */
 void route_table_delete_topic(RouteTable *self, const char *topic, const char *cluster);
 
-/* Up to the first broker that is not there; of a topic that is not there, all or none. */
-void route_table_register_topic(RouteTable *self, const char *topic,
-                                const GPtrArray *queues /* RouteQueue * */);
+/* Up to the first broker that is not there; of a topic that is not there, all or none. FALSE: it is
+ * full. */
+gboolean route_table_register_topic(RouteTable *self, const char *topic,
+                                    const GPtrArray *queues /* RouteQueue * */);
 
 /* Something that is told with the route of a topic, and that the table does not know, is another.
  */

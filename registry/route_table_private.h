@@ -13,6 +13,7 @@ struct RouteTable {
     RouteObserver observer;
     gpointer user;
 
+    guint n_mappings;
     GHashTable *topics;   /* name → RouteTopic */
     GHashTable *brokers;  /* name → RouteBroker */
     GHashTable *clusters; /* name → a set of names of brokers */
@@ -50,6 +51,11 @@ gint64 route_node_due_us(const RouteNode *node);
 /* After a node left it: without a node it goes, with its topics; without a master they are not
  * written any more if a slave is to act as one. */
 void route_broker_settle(RouteTable *self, RouteBroker *broker);
+
+/* ---- route_room.c ---- */
+
+RouteOutcome route_room_check(const RouteTable *self, const BrokerRegistration *told);
+gboolean route_room_for_topic(const RouteTable *self, const char *topic, guint n_brokers);
 
 /* ---- route_offer.c ---- */
 

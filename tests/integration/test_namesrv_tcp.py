@@ -3,7 +3,7 @@ import struct
 
 import pytest
 
-from leat import needs
+from leat import has_address_sanitizer, needs, wait_until
 from remoting import Remoting
 
 pytestmark = needs("libsoup")
@@ -105,3 +105,65 @@ def test_what_speaks_something_else_is_closed(namesrv, name):
     assert client.is_at_end()
     assert made.wait_for_log("client speaks something else")
     assert Remoting(made.namesrv).register().code == 0
+
+
+def test_unfinished_requests_have_a_limit_and_leave_room_for_whole_ones(namesrv):
+    made = namesrv(receive_memory="64KiB")
+    begun = [Remoting(made.namesrv) for _ in range(3)]
+    for client in begun:
+        client.socket.sendall(struct.pack(">II", 100000, 50000) + b"{" * 40000)
+
+    wait_until(lambda: made.metric("leat_registry_connections", type="namesrv") == 1, "one has all the room")
+    assert made.wait_for_log("out of resources")["detail"] == "unfinished requests hold all of receive-memory"
+    assert Remoting(made.namesrv).register().code == 0
+
+
+def test_a_request_that_comes_byte_by_byte_is_one(namesrv):
+    made = namesrv()
+    client = Remoting(made.namesrv)
+    header = b'{"code":206,"flag":0,"language":"JAVA","opaque":7,"version":479}'
+    for byte in struct.pack(">II", 4 + len(header), len(header)) + header:
+        client.socket.sendall(bytes([byte]))
+
+    assert client.receive().header["opaque"] == 7
+
+
+def test_one_connection_too_many_is_closed(namesrv):
+    made = namesrv(max_connections=2)
+    held = [Remoting(made.namesrv) for _ in range(2)]
+    assert [client.ask(206).code for client in held] == [0, 0]
+
+    assert Remoting(made.namesrv).is_at_end()
+    assert made.wait_for_log("too many connections")["detail"] == "raise max-connections of the section namesrv"
+
+
+def test_what_is_too_much_is_refused_and_the_rest_goes_on(namesrv):
+    made = namesrv(max_registrations=5)
+    broker = Remoting(made.namesrv)
+    assert broker.register().code == 0
+    full = broker.register("b2", "10.0.0.2:10911")
+    assert (full.code, full.remark) == (2, "the registry is full")
+    single = broker.register("b3", "10.0.0.3:10911", topics=("t1",))
+    assert (single.code, single.remark) == (1, "register broker failed")
+    assert broker.register("b" * 2000, "10.0.0.4:10911").remark == "a name or a list is too long"
+
+    assert broker.register().code == 0 and broker.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
+
+
+def test_who_reads_nothing_is_not_listened_to(namesrv):
+    made = namesrv()
+    broker, deaf = Remoting(made.namesrv), Remoting(made.namesrv)
+    broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
+    deaf.socket.settimeout(0.5)
+    try:
+        for _ in range(20000):  # answers of 30 kB each, which would be 600 MB
+            deaf.send(206, padding="x" * 1000)
+    except TimeoutError:
+        pass
+    else:
+        raise AssertionError("it took all requests")
+    resident = int(next(line.split()[1] for line in open(f"/proc/{made.process.pid}/status", encoding="ascii")
+                        if line.startswith("VmRSS")))
+
+    assert resident < 64 * 1024 or has_address_sanitizer()
+    assert broker.ask(206).code == 0

@@ -46,7 +46,7 @@ note_event(const RouteEvent *event, gpointer user)
 static void
 set_up(RouteFixture *self, gconstpointer user)
 {
-    const RouteRules none = { FALSE, FALSE };
+    const RouteRules none = { .max_entries = G_MAXUINT64 };
 
     self->table = route_table_new(user != NULL ? user : &none, ROUTE_FIRST_INDEX);
     self->events = g_string_new(NULL);
@@ -111,8 +111,9 @@ route_fixture_tell(RouteFixture *self, const char *broker, gint64 id, const char
 void
 route_fixture_register(RouteFixture *self, RouteSession *session)
 {
-    g_assert_true(
-        route_table_register(self->table, session, self->told, self->now_us, &self->master));
+    g_assert_cmpint(
+        route_table_register(self->table, session, self->told, self->now_us, &self->master), ==,
+        ROUTE_ACCEPTED);
 }
 
 void

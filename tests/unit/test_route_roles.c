@@ -285,7 +285,7 @@ test_who_lost_its_id_expires_too(RouteFixture *self, UNUSED)
 int
 main(int argc, char **argv)
 {
-    static const RouteRules acting = { .acting_master = TRUE };
+    static const RouteRules acting = { .acting_master = TRUE, .max_entries = G_MAXUINT64 };
 
     g_test_init(&argc, &argv, NULL);
 #define ADD(name) route_fixture_add("/route-roles/" #name, test_##name)

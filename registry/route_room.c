@@ -1,0 +1,113 @@
+/* route_room.c - what of a registration is too much, so that nobody can fill the memory. */
+#include <string.h>
+
+#include "registry/route_table_private.h"
+
+#define NAME_MAX_BYTES 1024
+#define MAPPING_MAX_BYTES (64 * 1024)
+#define FILTER_SERVERS_MAX 64
+
+static gboolean
+is_long(const char *text, gsize max)
+{
+    return text != NULL && strlen(text) > max;
+}
+
+static gboolean
+has_long_name(const BrokerRegistration *told)
+{
+    if (is_long(told->cluster, NAME_MAX_BYTES) || is_long(told->broker, NAME_MAX_BYTES) ||
+        is_long(told->address, NAME_MAX_BYTES) || is_long(told->ha_address, NAME_MAX_BYTES) ||
+        is_long(told->zone, NAME_MAX_BYTES))
+        return TRUE;
+    for (guint i = 0; i < told->topics->len; i++)
+        if (is_long(((BrokerTopic *) g_ptr_array_index(told->topics, i))->name, NAME_MAX_BYTES))
+            return TRUE;
+    return FALSE;
+}
+
+static gboolean
+has_long_lists(const BrokerRegistration *told)
+{
+    GPtrArray *servers = told->filter_servers;
+
+    if (servers != NULL && servers->len > FILTER_SERVERS_MAX)
+        return TRUE;
+    for (guint i = 0; servers != NULL && i < servers->len; i++)
+        if (is_long(g_ptr_array_index(servers, i), NAME_MAX_BYTES))
+            return TRUE;
+    for (guint i = 0; i < told->mappings->len; i++) {
+        const QueueMapping *mapping = g_ptr_array_index(told->mappings, i);
+
+        if (is_long(mapping->broker, NAME_MAX_BYTES) || is_long(mapping->json, MAPPING_MAX_BYTES))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static guint64
+n_entries(const RouteTable *self)
+{
+    return (guint64) g_hash_table_size(self->nodes) + g_hash_table_size(self->offers) +
+           self->n_mappings;
+}
+
+/* How many of its topics its broker does not offer yet. */
+static guint
+count_new_topics(const RouteTable *self, const BrokerRegistration *told)
+{
+    const RouteBroker *broker = route_table_find_broker(self, told->broker);
+    guint n = 0;
+
+    for (guint i = 0; i < told->topics->len; i++) {
+        const RouteTopic *topic =
+            route_table_find(self, ((BrokerTopic *) g_ptr_array_index(told->topics, i))->name);
+
+        if (topic == NULL || broker == NULL || route_offer_find(self, topic, broker) == NULL)
+            n++;
+    }
+    return n;
+}
+
+static guint
+count_new_mappings(const RouteTable *self, const BrokerRegistration *told)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < told->mappings->len; i++) {
+        const QueueMapping *mapping = g_ptr_array_index(told->mappings, i);
+        const RouteTopic *topic = route_table_find(self, mapping->topic);
+
+        if (topic == NULL || topic->mappings == NULL ||
+            !g_hash_table_contains(topic->mappings, mapping->broker))
+            n++;
+    }
+    return n;
+}
+
+static gboolean
+has_room(const RouteTable *self, const BrokerRegistration *told)
+{
+    guint64 n = n_entries(self);
+
+    if (n + 1 + told->topics->len + told->mappings->len <= self->rules.max_entries)
+        return TRUE;
+    n += route_table_find_node(self, told->cluster, told->address) == NULL ? 1 : 0;
+    return n + count_new_topics(self, told) + count_new_mappings(self, told) <=
+           self->rules.max_entries;
+}
+
+RouteOutcome
+route_room_check(const RouteTable *self, const BrokerRegistration *told)
+{
+    if (has_long_name(told) || has_long_lists(told))
+        return ROUTE_TOO_LONG;
+    return has_room(self, told) ? ROUTE_ACCEPTED : ROUTE_FULL;
+}
+
+gboolean
+route_room_for_topic(const RouteTable *self, const char *topic, guint n_brokers)
+{
+    return strlen(topic) <= NAME_MAX_BYTES &&
+           n_entries(self) + n_brokers <= self->rules.max_entries;
+}
