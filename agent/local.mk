@@ -94,8 +94,16 @@ libagent_a_SOURCES = \
 	%D%/commands/describe_yaml.c \
 	%D%/commands/line_reader.c \
 	%D%/commands/line_reader.h \
+	%D%/commands/lookup.c \
 	%D%/commands/progress.c \
 	%D%/commands/progress.h \
+	%D%/commands/registry_ask.c \
+	%D%/commands/registry_ask.h \
+	%D%/commands/registry_read.c \
+	%D%/commands/registry_read.h \
+	%D%/commands/registry_report.c \
+	%D%/commands/registry_report.h \
+	%D%/commands/route.c \
 	%D%/commands/run.c \
 	%D%/commands/send.c \
 	%D%/commands/send_lines.c \

@@ -13,8 +13,10 @@
 #include "base/suggestion.h"
 
 /* In the order of `leat --help`, ended by NULL. */
-static const Command *const commands[] = { &run_command,  &check_command,   &describe_command,
-                                           &send_command, &channel_command, NULL };
+static const Command *const commands[] = { &run_command,      &check_command,
+                                           &describe_command, &send_command,
+                                           &channel_command,  &lookup_command,
+                                           &route_command,    NULL };
 
 static const Command *
 find_command(const char *name)

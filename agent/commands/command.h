@@ -19,7 +19,8 @@ typedef struct {
     int early_stop_status;
 } Command;
 
-extern const Command run_command, check_command, describe_command, send_command, channel_command;
+extern const Command run_command, check_command, describe_command, send_command, channel_command,
+    lookup_command, route_command;
 
 /* Parses options into entries; FALSE with *ret_status set when the command is to end: --help was
  * printed (0), or one line of usage error (2). What is left in argv are the arguments. */

@@ -5,6 +5,7 @@
 
 #include "base/endpoint.h"
 #include "client/discovery/http_fetch.h"
+#include "registry/wire/remoting_command.h"
 
 /* A registry that has not answered by then is not there. */
 #define LOOKUP_TIMEOUT_US (5 * G_USEC_PER_SEC)
@@ -36,4 +37,7 @@ void nsq_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellab
 void route_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellable *stop,
                       LookupDone done, gpointer user);
 
+/* What they ask, for those who want more of the answer. (transfer full) */
+char *nsq_lookup_query(const LookupQuestion *question);
+RemotingCommand *route_lookup_request(const LookupQuestion *question);
 gint64 lookup_timeout_us(const LookupQuestion *question);

@@ -167,8 +167,8 @@ on_reply(const HttpReply *reply, const GError *error, gpointer user)
     lookup_free(self);
 }
 
-static char *
-query_of(const LookupQuestion *question)
+char *
+nsq_lookup_query(const LookupQuestion *question)
 {
     g_autofree char *topic = g_uri_escape_string(question->topic, NULL, FALSE);
     g_autofree char *index = NULL;
@@ -184,7 +184,7 @@ nsq_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancellable *s
                LookupDone done, gpointer user)
 {
     NsqLookup *self = g_new0(NsqLookup, 1);
-    g_autofree char *query = query_of(question);
+    g_autofree char *query = nsq_lookup_query(question);
 
     self->registry = endpoint_copy(question->registry);
     self->stop = stop != NULL ? g_object_ref(stop) : NULL;

@@ -94,19 +94,27 @@ on_route(const RemotingCommand *command, const GError *error, gpointer user)
     }
 }
 
-void
-route_lookup_ask(HttpClient *http G_GNUC_UNUSED, const LookupQuestion *question, GCancellable *stop,
-                 LookupDone done, gpointer user)
+RemotingCommand *
+route_lookup_request(const LookupQuestion *question)
 {
-    RouteLookup *self = g_new0(RouteLookup, 1);
-    g_autoptr(RemotingCommand) request = remoting_command_new(NAMESRV_GET_ROUTE, 0);
+    RemotingCommand *request = remoting_command_new(NAMESRV_GET_ROUTE, 0);
 
-    self->done = done;
-    self->user = user;
     remoting_command_set(request, "topic", question->topic);
     remoting_command_set_bool(request, "acceptStandardJsonOnly", TRUE);
     remoting_command_set(request, NAMESRV_INDEX_FIELD, question->index);
     if (question->index != NULL)
         remoting_command_set_int(request, NAMESRV_WAIT_FIELD, LOOKUP_WAIT_S * 1000);
+    return request;
+}
+
+void
+route_lookup_ask(HttpClient *http G_GNUC_UNUSED, const LookupQuestion *question, GCancellable *stop,
+                 LookupDone done, gpointer user)
+{
+    RouteLookup *self = g_new0(RouteLookup, 1);
+    g_autoptr(RemotingCommand) request = route_lookup_request(question);
+
+    self->done = done;
+    self->user = user;
     remoting_ask(question->registry, request, lookup_timeout_us(question), stop, on_route, self);
 }

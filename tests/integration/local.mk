@@ -29,6 +29,7 @@ integration_files = \
 	%D%/test_file_sink_outage.py \
 	%D%/test_lifecycle.py \
 	%D%/test_logs.py \
+	%D%/test_lookup.py \
 	%D%/test_metrics.py \
 	%D%/test_namesrv_life.py \
 	%D%/test_namesrv_tcp.py \

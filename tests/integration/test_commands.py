@@ -9,7 +9,7 @@ import pytest
 from leat import program
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-COMMANDS = ["run", "check", "describe", "send", "channel"]
+COMMANDS = ["run", "check", "describe", "send", "channel", "lookup", "route"]
 
 
 def leat(*arguments, stdin="", env=None, stdout=subprocess.PIPE):

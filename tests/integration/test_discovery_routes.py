@@ -60,7 +60,7 @@ class PlainNamesrv:
 
 
 @pytest.fixture
-def namesrv():
+def plain_namesrv():
     made = []
 
     def make(**brokers):
@@ -84,9 +84,9 @@ def router(address, sink=None, sequence=None, **discovery):
     return config
 
 
-def test_brokers_of_a_topic_get_shares_as_they_have_write_queues(far_end, leat, namesrv):
+def test_brokers_of_a_topic_get_shares_as_they_have_write_queues(far_end, leat, plain_namesrv):
     ends = [far_end("a"), far_end("b")]
-    server = namesrv(a=broker(ends[0], 4), b=broker(ends[1], 12))
+    server = plain_namesrv(a=broker(ends[0], 4), b=broker(ends[1], 12))
     leat(router(server.address, sequence={"count": 2000}, namespace="qa"))
 
     wait_until(lambda: len(ends[0].bodies) + len(ends[1].bodies) == 2000, "all have arrived")
@@ -95,9 +95,9 @@ def test_brokers_of_a_topic_get_shares_as_they_have_write_queues(far_end, leat, 
     assert server.asked[0]["topic"] == "qa%" + TOPIC
 
 
-def test_a_broker_without_write_permission_gets_nothing_more(far_end, leat, namesrv):
+def test_a_broker_without_write_permission_gets_nothing_more(far_end, leat, plain_namesrv):
     ends = [far_end("a"), far_end("b")]
-    server = namesrv(a=broker(ends[0]), b=broker(ends[1]))
+    server = plain_namesrv(a=broker(ends[0]), b=broker(ends[1]))
     agent = leat(router(server.address))
     for end in ends:
         end.wait_for(10)
@@ -113,9 +113,9 @@ def test_a_broker_without_write_permission_gets_nothing_more(far_end, leat, name
     wait_for_more([ends[0]], 10)
 
 
-def test_a_slave_takes_over_from_its_master_and_gives_back(far_end, leat, namesrv):
+def test_a_slave_takes_over_from_its_master_and_gives_back(far_end, leat, plain_namesrv):
     master, slave = far_end("master"), far_end("slave")
-    server = namesrv(a=broker(master, _1=slave))
+    server = plain_namesrv(a=broker(master, _1=slave))
     leat(router(server.address, {"max-host-backoff": "100ms"}))
 
     master.wait_for(200)
@@ -130,9 +130,9 @@ def test_a_slave_takes_over_from_its_master_and_gives_back(far_end, leat, namesr
     assert len(slave.bodies) == n_at_slave
 
 
-def test_a_topic_without_a_route_is_waited_for_and_one_that_loses_it_keeps_its_hosts(far_end, leat, namesrv):
+def test_a_topic_without_a_route_is_waited_for_and_one_that_loses_it_keeps_its_hosts(far_end, leat, plain_namesrv):
     end = far_end()
-    server = namesrv()
+    server = plain_namesrv()
     agent = leat(router(server.address))
     wait_until(lambda: agent.request("/healthz").text == "sink 'out': no host is known: registries name none\n", "it is said")
 

@@ -1,0 +1,201 @@
+"""test_lookup.py - `leat lookup` and `leat route` at registries that agents have announced themselves to."""
+import json
+import subprocess
+
+import pytest
+
+from leat import needs, program, wait_until
+from registry import Node
+from test_discovery import TOPIC, http_address
+from test_discovery_routes import router
+
+pytestmark = needs("libsoup")
+
+
+def run(*arguments):
+    return subprocess.run([program(), *arguments], capture_output=True, text=True, timeout=30, check=False)
+
+
+def look_up(*arguments):
+    done = run("lookup", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def broker(name, server, folder, **changes):
+    """An agent that is a broker of TOPIC."""
+    return {
+        "agent": {"name": name, "http": "off"},
+        "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
+        "channels": {"buffer": {"type": "memory"}},
+        "sinks": {"files": {"type": "file", "channel": "buffer", "directory": str(folder), "format": "json"}},
+        "registration": [{"type": "namesrv", "addresses": [server], "topics": [{"name": TOPIC}], "heartbeat": "1s", **changes}],
+    }
+
+
+@pytest.fixture
+def brokers(leat, namesrv, tmp_path):
+    """A name server, its address, and a function that starts a broker whose n_records() are what it got."""
+    names = namesrv()
+    address = "%s:%d" % names.namesrv
+
+    def make(name, **changes):
+        folder = tmp_path / name
+        folder.mkdir()
+        agent = leat(broker(name, address, folder, **changes))
+        agent.n_records = lambda: sum(path.read_text().count("\n") for path in folder.iterdir())
+        wait_until(lambda: any(b["broker"] == name for b in look_up(address)["brokers"]), f"{name} is registered")
+        return agent
+
+    return address, make
+
+
+def more(agent, n_events):
+    before = agent.n_records()
+    wait_until(lambda: agent.n_records() >= before + n_events, f"{n_events} more events are there")
+
+
+# ---- nsqlookupd ----
+
+
+def test_nodes_and_topics_of_an_nsqlookupd_are_shown(registry):
+    names = registry()
+    node = Node(names.tcp, broadcast_address="10.0.0.1")
+    node.identify()
+    node.register("t", "c").register("old")
+    names.post("/topic/tombstone", topic="old", node="10.0.0.1:4151")
+
+    everything = look_up(http_address(names))
+    assert (everything["registry"], everything["type"]) == (http_address(names), "nsqlookupd")
+    assert everything["topics"] == [{"topic": "old"}, {"topic": "t"}]
+    (shown,) = everything["nodes"]
+    assert (shown["address"], shown["http_port"], shown["host"]) == ("10.0.0.1:4150", 4151, "node1")
+    assert sorted(shown["topics"].split(", ")) == ["old (tombstoned)", "t"]
+    assert [n["address"] for n in look_up(http_address(names), "t")["nodes"]] == ["10.0.0.1:4150"]
+    table = run("lookup", http_address(names), "t").stdout.splitlines()
+    assert table[0].split() == ["address", "http", "port", "host", "version"]
+    assert table[1].split() == ["10.0.0.1:4150", "4151", "node1", "1.3.0"]
+
+
+def test_a_namespace_stands_before_the_topic(registry):
+    names = registry()
+    node = Node(names.tcp)
+    node.identify()
+    node.register("qa.t")
+
+    assert len(look_up("--namespace", "qa", http_address(names), "t")["nodes"]) == 1
+
+
+def test_a_watch_shows_each_change(registry):
+    names = registry()
+    names.post("/topic/create", topic="t")
+    shown = subprocess.Popen([program(), "lookup", "--watch", "--json", http_address(names), "t"], stdout=subprocess.PIPE, text=True)
+
+    assert json.loads(shown.stdout.readline())["nodes"] == []
+    node = Node(names.tcp)
+    node.identify()
+    node.register("t")
+    assert len(json.loads(shown.stdout.readline())["nodes"]) == 1
+    node.socket.close()
+    assert json.loads(shown.stdout.readline())["nodes"] == []
+
+    shown.kill()
+    shown.communicate()
+
+
+def test_what_is_no_registry_or_another_port_of_one_is_said(registry, far_end):
+    names = registry()
+
+    for address, arguments, what in [
+        ("%s:%d" % names.tcp, [], "nsqlookupd's for TCP"),
+        (http_address(names), ["t"], "it knows no such topic"),
+        ("127.0.0.1:1", [], "Connection refused"),
+        (far_end().address, [], ""),
+    ]:
+        done = run("lookup", address, *arguments)
+        assert done.returncode == 1 and done.stdout == ""
+        assert done.stderr.startswith(f"leat lookup: {address}: ") and what in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+# ---- namesrv ----
+
+
+def test_brokers_and_routes_of_a_namesrv_are_shown(brokers):
+    address, make = brokers
+    agent = make("one", topics=[{"name": TOPIC, "read-queues": 8, "write-queues": 6}])
+
+    everything = look_up(address)
+    listen = f"127.0.0.1:{agent.port('apps')}"
+    assert everything["type"] == "namesrv"
+    assert [(b["broker"], b["id"], b["address"]) for b in everything["brokers"]] == [("one", 0, listen)]
+    assert {"topic": TOPIC} in everything["topics"]
+    assert look_up(address, TOPIC)["queues"] == [
+        {"broker": "one", "addresses": listen, "perm": "rw", "read_queues": 8, "write_queues": 6}]
+    assert run("lookup", address, "nothing").returncode == 1
+
+
+def test_a_broker_is_drained_before_its_maintenance_and_gets_its_share_afterwards(brokers, leat):
+    address, make = brokers
+    first, second = make("one"), make("two")
+    edge = leat(router(address))
+    more(first, 20)
+
+    done = run("route", "wipe-write", "one", "--at", address)
+    assert done.returncode == 0 and "of 'one' without write permission" in done.stdout, done.stderr
+    edge.wait_for_log("host left", peer=f"127.0.0.1:{first.port('apps')}")
+    more(second, 50)
+    n_drained = first.n_records()
+    more(second, 100)
+    assert first.n_records() == n_drained
+    assert {q["broker"]: q["perm"] for q in look_up(address, TOPIC)["queues"]} == {"one": "r", "two": "rw"}
+
+    assert run("route", "restore-write", "one", "--at", address).returncode == 0
+    more(first, 20)
+
+
+def test_queues_of_a_topic_are_resized(brokers):
+    address, make = brokers
+    make("one")
+
+    done = run("route", "set", "one", TOPIC, "--write", "2", "--at", address)
+    assert (done.returncode, done.stdout) == (0, f"{address}: '{TOPIC}' of 'one' has 4 read and 2 write queues, perm rw\n")
+    assert run("route", "set", "one", TOPIC, "--read", "2", "--perm", "r", "--at", address).returncode == 0
+    assert [(q["perm"], q["read_queues"], q["write_queues"]) for q in look_up(address, TOPIC)["queues"]] == [("r", 2, 2)]
+
+
+@pytest.mark.parametrize("arguments, what", [
+    (["wipe-write", "none"], "it knows no topic of a broker 'none'"),
+    (["set", "one", "new", "--write", "1"], "to make it, give --read, --write and --perm"),
+    (["set", "none", "new", "--write", "1", "--read", "1", "--perm", "rw"], "it did not take that"),
+])
+def test_what_a_name_server_does_not_do_is_said(brokers, arguments, what):
+    address, make = brokers
+    make("one")
+
+    done = run("route", *arguments, "--at", f"{address},127.0.0.1:1")
+
+    assert done.returncode == 1
+    assert f"leat route: {address}: " in done.stderr and what in done.stderr
+    assert "leat route: 127.0.0.1:1: " in done.stderr
+
+
+@pytest.mark.parametrize("arguments, problem", [
+    (["lookup"], "ADDRESS is missing"),
+    (["lookup", "a:1", "t", "u"], "'u' is one too many"),
+    (["lookup", "a"], "'a' "),
+    (["lookup", ":1"], "lacks a host"),
+    (["lookup", "a:1", "--namespace", "qa"], "--namespace goes with a TOPIC"),
+    (["route"], "what to do is missing"),
+    (["route", "wipe"], "'wipe' is none of wipe-write"),
+    (["route", "wipe-write"], "takes BROKER"),
+    (["route", "set", "b", "t"], "nothing to set"),
+    (["route", "set", "b", "t", "--write", "x"], "--write: 'x' "),
+    (["route", "set", "b", "t", "--perm", "x"], "--perm: 'x' is none"),
+    (["route", "wipe-write", "b", "--at", "a"], "--at: 'a' "),
+])
+def test_commands_that_are_wrong_are_one_line_and_exit_2(arguments, problem):
+    done = run(*arguments)
+
+    assert done.returncode == 2
+    assert problem in done.stderr and done.stderr.count("\n") == 1
