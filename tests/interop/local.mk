@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	%D%/test_nsq.py \
 	%D%/test_nsqjs.py \
 	%D%/test_registration.py \
+	%D%/test_registration_rocketmq.py \
 	%D%/test_registry_page.py \
 	%D%/test_rocketmq.py \
 	%D%/test_rocketmq_frames.py
