@@ -106,6 +106,8 @@ libagent_a_SOURCES = \
 	%D%/commands/route.c \
 	%D%/commands/run.c \
 	%D%/commands/send.c \
+	%D%/commands/send_discovery.c \
+	%D%/commands/send_discovery.h \
 	%D%/commands/send_lines.c \
 	%D%/commands/send_lines.h \
 	%D%/commands/version.c \

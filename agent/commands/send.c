@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/commands/command.h"
+#include "agent/commands/send_discovery.h"
 #include "agent/commands/send_lines.h"
 #include "base/clock.h"
 #include "base/quantity.h"
@@ -17,6 +18,7 @@
 /* As given on the command line. */
 typedef struct {
     char *to;
+    char *discover;
     char *client;
     char *batch;
     GStrv headers;
@@ -36,6 +38,7 @@ static void
 send_arguments_clear(SendArguments *self)
 {
     g_free(self->to);
+    g_free(self->discover);
     g_free(self->client);
     g_free(self->batch);
     g_strfreev(self->headers);
@@ -73,8 +76,10 @@ parse_settings(const SendArguments *arguments, RpcSettings *settings)
         { "--timeout", arguments->timeout, "request-timeout" },
     };
 
-    if (arguments->to == NULL)
+    if (arguments->to == NULL && arguments->discover == NULL)
         return g_strdup("--to HOST:PORT is missing; see 'leat send --help'");
+    if (arguments->to != NULL && arguments->discover != NULL)
+        return g_strdup("--to names hosts and --discover finds them; give one of the two");
     rpc_settings_init(settings);
     settings->batch_size = DEFAULT_BATCH;
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -171,15 +176,27 @@ send_fail(const GError *failure)
     return EXIT_PROBLEM;
 }
 
+/* FALSE: there is no host that can be sent to. */
+static gboolean
+send_job_connect(const SendJob *self, RpcClient *client, SendDiscovery *discovery, GError **error)
+{
+    gint64 deadline_us = clock_deadline_us(self->settings.connect_timeout_us);
+
+    if (discovery != NULL && !send_discovery_wait(discovery, deadline_us, error))
+        return FALSE;
+    return rpc_client_connect(client, CLOCK_NEVER, error);
+}
+
 static int
-send_job_run(const SendJob *self, RpcClient *client, LineReader *lines, gboolean quiet)
+send_job_run(const SendJob *self, RpcClient *client, SendDiscovery *discovery, LineReader *lines,
+             gboolean quiet)
 {
     SendTotals totals = { .sent.total_bytes = line_reader_total(lines) };
     g_autoptr(GError) failure = NULL;
     Progress progress;
     gboolean is_done;
 
-    if (!rpc_client_connect(client, CLOCK_NEVER, &failure)) {
+    if (!send_job_connect(self, client, discovery, &failure)) {
         g_prefix_error(&failure, "cannot connect, nothing was sent: ");
         return send_fail(failure);
     }
@@ -197,16 +214,23 @@ send_job_run(const SendJob *self, RpcClient *client, LineReader *lines, gboolean
 
 /* NULL, with a line about the command, if the hosts do not go with the kind of client. */
 static RpcClient *
-send_job_make_client(SendJob *self)
+send_job_make_client(SendJob *self, gboolean finds_hosts)
 {
     g_autoptr(GError) failure = NULL;
     RpcClientOptions options;
     RpcClient *client;
 
+    if (finds_hosts && self->settings.has_client && self->settings.client == RPC_SINGLE) {
+        command_usage_error(&send_command, "--client: single has one host, --discover finds any "
+                                           "number of them");
+        return NULL;
+    }
+
     rpc_settings_to_options(&self->settings, &options);
     self->plan.protocol = options.protocol;
     self->plan.batch_size = options.batch_size;
-    self->plan.n_hosts = options.hosts->len;
+    self->plan.n_hosts = finds_hosts ? G_MAXUINT : options.hosts->len;
+    options.any_hosts = finds_hosts;
     client = rpc_client_new(&options, &failure);
     if (client == NULL)
         command_usage_error(&send_command, "--client: %s", failure->message);
@@ -222,6 +246,9 @@ send_run(int argc, char **argv)
     const GOptionEntry entries[] = {
         { "to", 't', 0, G_OPTION_ARG_STRING, &arguments.to,
           "where Thrift sources listen; several are divided by commas", "HOST:PORT" },
+        { "discover", 'd', 0, G_OPTION_ARG_STRING, &arguments.discover,
+          "in place of --to: registries that know where, and the topic",
+          "KIND://HOST:PORT,.../TOPIC" },
         { "client", 'c', 0, G_OPTION_ARG_STRING, &arguments.client,
           "of several hosts: failover (default) or load-balance", "KIND" },
         { "batch", 'b', 0, G_OPTION_ARG_STRING, &arguments.batch,
@@ -239,6 +266,7 @@ send_run(int argc, char **argv)
         { 0 },
     };
     g_autoptr(RpcClient) client = NULL;
+    g_autoptr(SendDiscovery) discovery = NULL; /* ends before the client */
     g_autoptr(LineReader) lines = NULL;
     g_autoptr(GError) failure = NULL;
     g_autofree char *problem = NULL;
@@ -249,13 +277,19 @@ send_run(int argc, char **argv)
     problem = parse_arguments(&arguments, &job);
     if (problem != NULL)
         return command_usage_error(&send_command, "%s", problem);
-    client = send_job_make_client(&job);
+    client = send_job_make_client(&job, arguments.discover != NULL);
     if (client == NULL)
         return EXIT_USAGE;
+    if (arguments.discover != NULL)
+        discovery = send_discovery_new(arguments.discover, client, &failure);
+    if (failure != NULL)
+        return command_usage_error(&send_command, "--discover: %s", failure->message);
     job.plan.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     lines = line_reader_new(argc > 1 ? (const char *const *) argv + 1 : only_stdin,
                             send_plan_max_line(&job.plan), job.plan.stop_fd, &failure);
-    return lines == NULL ? send_fail(failure) : send_job_run(&job, client, lines, arguments.quiet);
+    if (lines == NULL)
+        return send_fail(failure);
+    return send_job_run(&job, client, discovery, lines, arguments.quiet);
 }
 
 const Command send_command = {
@@ -269,13 +303,18 @@ const Command send_command = {
         "With failover all goes to one host until it fails, then to the next; with load-balance\n"
         "each batch goes to the next host. What one host fails to take goes to the others.\n"
         "\n"
+        "With --discover, nsqlookupd (at its port for HTTP) or namesrv says which hosts there "
+        "are,\n"
+        "before the first event and whenever others come or go.\n"
+        "\n"
         "Exit status: 0 if every event was answered OK. 1 if not: then the message names the "
         "first\n"
         "line that was not acknowledged, from which to send again. 2 if the command is wrong.\n"
         "\n"
         "Examples:\n"
         "  leat send --to localhost:4141 --header app=shop /var/log/shop.log\n"
-        "  tail -F /var/log/syslog | leat send --to hub1:4141,hub2:4141 --rate 500/s",
+        "  tail -F /var/log/syslog | leat send --to hub1:4141,hub2:4141 --rate 500/s\n"
+        "  leat send --discover nsqlookupd://registry1:4161/collectors shop.log",
     .run = send_run,
     .early_stop = "leat send: interrupted, nothing was sent\n",
     .early_stop_status = EXIT_PROBLEM,

@@ -3,6 +3,7 @@
 
 #include "agent/sinks/thrift_metrics.h"
 #include "client/discovery/discovery_settings.h"
+#include "client/discovery/found_client.h"
 
 struct ThriftDiscovery {
     Sink *sink;
@@ -56,26 +57,10 @@ report_difference(const ThriftDiscovery *self, GHashTable *names, GHashTable *ot
     return any;
 }
 
-/* A host of twice the weight is named twice. */
 static void
 client_set_hosts(const ThriftDiscovery *self, const GPtrArray *hosts)
 {
-    g_autoptr(GPtrArray) endpoints = g_ptr_array_new();
-    g_autoptr(GArray) ranks = g_array_new(FALSE, FALSE, sizeof(guint));
-    g_autofree guint *shares = found_hosts_shares(hosts);
-
-    for (guint round = 0; round < FOUND_HOSTS_MAX_SHARE; round++)
-        for (guint i = 0; i < hosts->len; i++) {
-            const FoundHost *host = hosts->pdata[i];
-
-            if (shares[i] <= round)
-                continue;
-            g_ptr_array_add(endpoints, host->endpoint);
-            g_array_append_val(ranks, host->rank);
-        }
-    /* What is no address was not found. */
-    rpc_client_set_ranked_hosts(self->client, endpoints, (const guint *) (gpointer) ranks->data,
-                                NULL);
+    rpc_client_set_found_hosts(self->client, hosts);
     g_atomic_int_set(&self->findings->n_hosts, (gint) hosts->len);
     metric_set(component_of(self)->part_metrics, THRIFT_SINK_HOSTS, hosts->len);
 }

@@ -1,6 +1,7 @@
 """test_discovery.py - an edge that names no host: registries tell it of collectors, which come, go, and are killed."""
 import http.server
 import json
+import subprocess
 import threading
 import time
 import urllib.parse
@@ -8,7 +9,7 @@ import urllib.parse
 import pytest
 
 from far_end import FarEnd
-from leat import BUSY, needs, wait_until
+from leat import BUSY, needs, program, wait_until
 from registry import Node
 from tiers import assert_whole, edge, n_at, wait_for_more
 
@@ -309,3 +310,47 @@ def test_a_connection_that_breaks_is_followed_by_a_look_up_at_once(collect, leat
 
     assert second.times[0] - killed < 1 + BUSY
     assert len(lookup.asked) <= 2 + 2 * (time.time() - killed)
+
+
+# ---- `leat send --discover` ----
+
+
+def send(*arguments, **keywords):
+    return subprocess.run([program(), "send", *arguments], capture_output=True, text=True, timeout=60, check=False, **keywords)
+
+
+def test_lines_are_sent_to_hosts_that_a_registry_names(collect, registry):
+    names = registry()
+    ends = [collect(names), collect(names)]
+    place = f"nsqlookupd://{http_address(names)},127.0.0.1:1/{TOPIC}"
+
+    done = send("--discover", place, "--client", "load-balance", "--batch", "1", input="".join(f"{n}\n" for n in range(10)))
+
+    assert done.returncode == 0, done.stderr
+    assert [len(end.bodies) for end in ends] == [5, 5]
+
+
+def test_a_registry_that_names_no_host_is_told_when_time_is_over(registry):
+    names = registry()
+
+    done = send("--discover", f"nsqlookupd://{http_address(names)}/{TOPIC}", "--timeout", "200ms", input="1\n")
+
+    assert done.returncode == 1
+    assert done.stderr == ("leat send: cannot connect, nothing was sent: no host is found: "
+                           f"{http_address(names)}: it names no host of the topic\n")
+
+
+@pytest.mark.parametrize("arguments, problem", [
+    (["--discover", "registry1:4161"], "--discover: 'registry1:4161' does not say where to look; write KIND://"),
+    (["--discover", "consul://a:1/t"], "'consul' is none of the choices"),
+    (["--discover", "nsqlookupd://a/t"], "--discover: "),
+    (["--discover", "nsqlookupd://a:1/a%20b"], "is no topic of nsqlookupd"),
+    (["--discover", "nsqlookupd://a:1/"], "is no topic of nsqlookupd"),
+    (["--discover", "namesrv://a:1/t", "--to", "b:1"], "give one of the two"),
+    (["--discover", "namesrv://a:1/t", "--client", "single"], "single has one host"),
+])
+def test_a_place_that_is_none_is_one_line_and_exit_2(arguments, problem):
+    done = send(*arguments, input="")
+
+    assert done.returncode == 2
+    assert problem in done.stderr and done.stderr.count("\n") == 1
