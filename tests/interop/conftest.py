@@ -11,6 +11,7 @@ _spec.loader.exec_module(_stories)
 leat = _stories.leat
 collector = _stories.collector
 registry = _stories.registry
+far_end = _stories.far_end
 
 # These need the folder of the stories in the path.
 from flume_agent import flume  # noqa: E402, F401
