@@ -117,11 +117,17 @@ fill(RouteOffer *offer, const RouteQueue *data)
     offer->sys_flag = data->sys_flag;
 }
 
-/* What creates_topics was before the change. */
-static void
-check_template(RouteTable *self, const RouteOffer *offer, gboolean created_topics)
+/* Whether it is the template, and nobody could write to it before. */
+static gboolean
+is_closed_template(const RouteTable *self, const char *topic)
 {
-    if (!created_topics && route_table_creates_topics(self))
+    return g_str_equal(topic, ROUTE_TEMPLATE_TOPIC) && !route_table_creates_topics(self);
+}
+
+static void
+check_template(RouteTable *self, const RouteOffer *offer, gboolean was_closed)
+{
+    if (was_closed && route_table_creates_topics(self))
         tell_offer(self, ROUTE_CREATES_ITSELF, offer, NULL, FALSE);
 }
 
@@ -129,7 +135,7 @@ void
 route_offer_set(RouteTable *self, const char *name, RouteBroker *broker, const RouteQueue *data,
                 gboolean is_part)
 {
-    gboolean created_topics = route_table_creates_topics(self);
+    gboolean was_closed = is_closed_template(self, name);
     RouteTopic *topic = route_table_ensure_topic(self, name);
     RouteOffer *offer = route_offer_find(self, topic, broker);
     gboolean is_new = offer == NULL;
@@ -149,20 +155,20 @@ route_offer_set(RouteTable *self, const char *name, RouteBroker *broker, const R
         tell_offer(self, ROUTE_OFFERED, offer, NULL, is_part);
     else
         tell_resized(self, offer, is_part);
-    check_template(self, offer, created_topics);
+    check_template(self, offer, was_closed);
     route_table_changed(self, topic);
 }
 
 gboolean
 route_offer_set_perm(RouteTable *self, RouteOffer *offer, gint32 perm, gboolean is_part)
 {
-    gboolean created_topics = route_table_creates_topics(self);
+    gboolean was_closed = is_closed_template(self, offer->topic->name);
 
     if (offer->perm == perm)
         return FALSE;
     offer->perm = perm;
     tell_resized(self, offer, is_part);
-    check_template(self, offer, created_topics);
+    check_template(self, offer, was_closed);
     route_table_changed(self, offer->topic);
     return TRUE;
 }
