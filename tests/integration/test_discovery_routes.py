@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from leat import wait_until
+from leat import needs, wait_until
 from test_discovery import TOPIC, n_hosts
 from tiers import edge, wait_for_more
 
@@ -146,6 +146,7 @@ def test_a_topic_without_a_route_is_waited_for_and_one_that_loses_it_keeps_its_h
     assert n_hosts(agent) == 1
 
 
+@needs("libsoup")
 def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, registry):
     names = registry()
     agent = leat(router("%s:%d" % names.tcp))
