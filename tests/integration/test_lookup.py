@@ -1,10 +1,11 @@
 """test_lookup.py - `leat lookup` and `leat route` at registries that agents have announced themselves to."""
 import json
 import subprocess
+import time
 
 import pytest
 
-from leat import needs, program, wait_until
+from leat import BUSY, needs, program, wait_until
 from registry import Node
 from test_discovery import TOPIC, http_address
 from test_discovery_routes import router
@@ -152,6 +153,20 @@ def test_a_broker_is_drained_before_its_maintenance_and_gets_its_share_afterward
 
     assert run("route", "restore-write", "one", "--at", address).returncode == 0
     more(first, 20)
+
+
+def test_a_broker_that_is_killed_is_left_at_once(brokers, leat):
+    address, make = brokers
+    first, second = make("one"), make("two")
+    edge = leat(router(address, **{"poll-interval": "1h"}))
+    more(first, 20)
+
+    killed = time.monotonic()
+    first.kill()
+    edge.wait_for_log("host left", peer=f"127.0.0.1:{first.port('apps')}")
+
+    assert time.monotonic() - killed < 0.1 + BUSY
+    more(second, 100)
 
 
 def test_queues_of_a_topic_are_resized(brokers):

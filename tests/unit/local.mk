@@ -98,6 +98,7 @@ unit_tests = \
 	%D%/test_spillable_channel \
 	%D%/test_source_put \
 	%D%/test_take_waiters \
+	%D%/test_thrift_hosts \
 	%D%/test_thrift_sink \
 	%D%/test_time_pattern \
 	%D%/test_topic_route \
@@ -439,3 +440,5 @@ tests_unit_test_registry_view_SOURCES = %D%/test_registry_view.c
 tests_unit_test_registry_view_LDADD = $(DISCOVERY_LIBS)
 tests_unit_test_nsq_answer_SOURCES = %D%/test_nsq_answer.c
 tests_unit_test_nsq_answer_LDADD = libregistry-wire.a $(BASE_LIBS)
+tests_unit_test_thrift_hosts_SOURCES = $(test_part) %D%/test_thrift_hosts.c
+tests_unit_test_thrift_hosts_LDADD = $(AGENT_LIBS)

@@ -1,0 +1,65 @@
+/* test_thrift_hosts.c - hosts of a Thrift sink that come and go have places and counters. */
+#include "agent/sinks/thrift_hosts.h"
+
+#include "agent/builtin.h"
+#include "agent/sinks/thrift_metrics.h"
+#include "agent/sinks/thrift_sink_private.h"
+#include "tests/support/test_part.h"
+
+static Component *
+sink_new(void)
+{
+    return test_part_open(builtin_find(COMPONENT_SINK, "thrift"), COMPONENT_SINK, "out",
+                          "{ channel: c, discovery: { type: namesrv, addresses: [\"127.0.0.1:1\"],"
+                          " topic: t, poll-interval: 1h } }");
+}
+
+static guint64
+failures_at(const Component *sink, guint place)
+{
+    return metric_get_value(sink->part_metrics, THRIFT_SINK_HOST_FAILURES, place);
+}
+
+static void
+test_a_host_keeps_its_place(void)
+{
+    Component *sink = sink_new();
+    ThriftHosts *hosts = ((ThriftSink *) sink)->known;
+    guint first = thrift_hosts_place(hosts, "a:1");
+    guint second = thrift_hosts_place(hosts, "b:1");
+
+    g_assert_cmpuint(first, !=, second);
+    g_assert_cmpuint(thrift_hosts_place(hosts, "a:1"), ==, first);
+    g_assert_false(thrift_hosts_note(hosts, first, TRUE));
+    g_assert_true(thrift_hosts_note(hosts, first, FALSE));
+    g_assert_false(thrift_hosts_note(hosts, second, FALSE));
+    test_part_free(sink);
+}
+
+static void
+test_hosts_behind_the_last_counter_share_one(void)
+{
+    Component *sink = sink_new();
+    ThriftHosts *hosts = ((ThriftSink *) sink)->known;
+
+    for (guint i = 0; i < THRIFT_LABELLED_HOSTS + 3; i++) {
+        g_autofree char *name = g_strdup_printf("h%u:1", i);
+
+        thrift_hosts_count_failure(hosts, thrift_hosts_place(hosts, name));
+    }
+
+    g_assert_cmpuint(failures_at(sink, 0), ==, 1);
+    g_assert_cmpuint(failures_at(sink, THRIFT_LABELLED_HOSTS), ==, 3);
+    test_part_free(sink);
+}
+
+#define ADD(name, function) g_test_add_func("/thrift-hosts/" name, function)
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("keeps-its-place", test_a_host_keeps_its_place);
+    ADD("share-one", test_hosts_behind_the_last_counter_share_one);
+    return g_test_run();
+}
