@@ -10,6 +10,7 @@ _stories = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_stories)
 leat = _stories.leat
 collector = _stories.collector
+namesrv = _stories.namesrv
 registry = _stories.registry
 far_end = _stories.far_end
 

@@ -6,6 +6,7 @@ import pytest
 
 from leat import needs
 from registry import joined
+from remoting import Remoting
 
 pytestmark = needs("libsoup")
 
@@ -46,3 +47,17 @@ def test_the_page_renews_itself_and_breaks_none_of_its_own_rules(registry, brows
     assert "&lt;script&gt;alert(1)" in document
     assert "Content Security Policy" not in said and "Uncaught" not in said
     assert first and node
+
+
+def test_brokers_that_join_appear_on_the_page(namesrv, browser):
+    made = namesrv()
+    broker = Remoting(made.namesrv)
+    broker.register(topics=("<script>alert(1)</script>", "before"))
+    process = browser("http://%s:%d/" % made.address("http"), 1200)
+    made.wait_for_log("asked for the page", timeout=30)
+    broker.register("joined-later", "10.0.0.2:10911")
+    document, said = process.communicate(timeout=60)
+
+    assert "joined-later" in document and "10.0.0.2:10911" in document
+    assert "&lt;script&gt;alert(1)" in document
+    assert "Content Security Policy" not in said and "Uncaught" not in said
