@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "registry/nsq_report.h"
 #include "registry/nsq_server_private.h"
+#include "registry/tcp_server_private.h"
 #include "registry/wire/json_value.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -18,7 +19,7 @@ typedef struct {
     Loop *loop;
     NsqTable *table;
     Refusals *refusals;
-    NsqServer server;
+    NsqServer *server;
     int fds[N_NODES]; /* the nodes' ends */
     GByteArray *answers[N_NODES];
     GRand *dice;
@@ -29,23 +30,22 @@ fixture_init(Fixture *self, guint seed)
 {
     const NsqRules rules = { .inactive_us = G_USEC_PER_SEC, .tombstone_us = G_USEC_PER_SEC };
     const NsqSelf answer = { .broadcast_address = "b", .hostname = "h" };
+    g_autoptr(Endpoint) listen = endpoint_new("127.0.0.1", 0);
+    const NsqServerOptions options = {
+        .listen = listen,
+        .max_connections = N_NODES,
+        .idle_us = CLOCK_NEVER / 2,
+        .hurry_us = CLOCK_NEVER / 2,
+        .linger_us = 1,
+    };
 
     self->loop = loop_new(NULL);
     self->table = nsq_table_new(&rules, 1);
     self->refusals = refusals_new("fuzz");
     self->dice = g_rand_new_with_seed(seed);
-    self->server = (NsqServer){
-        .loop = self->loop,
-        .table = self->table,
-        .refusals = self->refusals,
-        .options = { .max_connections = N_NODES,
-                     .idle_us = CLOCK_NEVER / 2,
-                     .hurry_us = CLOCK_NEVER / 2,
-                     .linger_us = 1 },
-        .listener = { .fd = -1 },
-        .metrics = metric_set_new(nsq_server_specs, "registry", "fuzz", "fuzz"),
-    };
-    nsq_server_set_self(&self->server, &answer);
+    self->server = nsq_server_new(self->loop, self->table, self->refusals, &options, NULL);
+    g_assert_nonnull(self->server);
+    nsq_server_set_self(self->server, &answer);
     for (int i = 0; i < N_NODES; i++) {
         int ends[2];
 
@@ -53,7 +53,7 @@ fixture_init(Fixture *self, guint seed)
             g_error("no descriptors");
         self->fds[i] = ends[0];
         self->answers[i] = g_byte_array_new();
-        nsq_connection_open(&self->server, ends[1], "1.2.3.4:5");
+        tcp_connection_open(self->server->tcp, ends[1], "1.2.3.4:5");
     }
 }
 
@@ -154,12 +154,11 @@ fixture_clear(Fixture *self)
     }
     loop_turn(self->loop, 0);
     loop_turn(self->loop, 0);
-    g_assert_cmpuint(self->server.connections.length, ==, 0);
-    g_assert_cmpuint(self->server.held_bytes, ==, 0);
+    g_assert_cmpuint(self->server->tcp->connections.length, ==, 0);
+    g_assert_cmpuint(self->server->tcp->held_bytes, ==, 0);
     g_assert_cmpuint(nsq_table_counts(self->table).registrations, ==, 0);
     g_assert_null(nsq_table_nodes(self->table));
-    metric_set_free(self->server.metrics);
-    g_free(self->server.self_json);
+    nsq_server_free(self->server);
     nsq_table_free(self->table);
     refusals_free(self->refusals);
     loop_free(self->loop);
