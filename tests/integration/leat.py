@@ -34,9 +34,9 @@ def is_built_with(library):
 
 
 @functools.lru_cache
-def has_address_sanitizer():
-    """Then freed memory is kept for a while, and says nothing about leaks; the sanitizer itself does."""
-    return b"__asan_init" in pathlib.Path(program()).read_bytes()
+def has_address_sanitizer(path=None):
+    """Of leat or another program. Then freed memory is kept for a while, and says nothing about leaks; the sanitizer itself does."""
+    return b"__asan_init" in pathlib.Path(path or program()).read_bytes()
 
 
 def needs(library):

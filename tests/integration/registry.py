@@ -19,6 +19,11 @@ def program():
     return os.environ.get("LEAT_REGISTRY") or str(pathlib.Path(leat.program()).parent / "leat-registry")
 
 
+def has_address_sanitizer():
+    """The program that these stories measure."""
+    return leat.has_address_sanitizer(program())
+
+
 IDENTITY = {"broadcast_address": "node1.example", "tcp_port": 4150, "http_port": 4151, "version": "1.3.0",
             "hostname": "node1"}
 

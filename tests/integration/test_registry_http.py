@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from leat import BUSY, has_address_sanitizer, needs, wait_until
-from registry import joined
+from leat import BUSY, needs, wait_until
+from registry import has_address_sanitizer, joined
 
 pytestmark = needs("libsoup")
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from leat import has_address_sanitizer, needs, wait_until
-from registry import IDENTITY, Node, joined
+from leat import needs, wait_until
+from registry import IDENTITY, Node, has_address_sanitizer, joined
 
 pytestmark = needs("libsoup")
 
