@@ -132,7 +132,9 @@ change(KvStore *self, const char *space, const char *key, const char *value, GEr
 gboolean
 kv_store_put(KvStore *self, const char *space, const char *key, const char *value, GError **error)
 {
-    if (size_of_all(self) + strlen(space) + strlen(key) + strlen(value) > KV_STORE_MAX_BYTES) {
+    gsize value_length = value != NULL ? strlen(value) : 0;
+
+    if (size_of_all(self) + strlen(space) + strlen(key) + value_length > KV_STORE_MAX_BYTES) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSPC,
                     "the KV configuration is full: %d bytes at most", KV_STORE_MAX_BYTES);
         return FALSE;

@@ -18,7 +18,8 @@ const char *kv_store_get(const KvStore *self, const char *space, const char *key
 /* Key → value; NULL: there is no such namespace. */
 GHashTable *kv_store_list(const KvStore *self, const char *space);
 
-/* When they return TRUE it is on the disk. FALSE: nothing has changed. */
+/* When they return TRUE it is on the disk. FALSE: nothing has changed. A value of NULL is none:
+ * what is left of it is its namespace. */
 gboolean kv_store_put(KvStore *self, const char *space, const char *key, const char *value,
                       GError **error);
 /* An emptied namespace stays. Of what is not there TRUE. */

@@ -46,7 +46,7 @@ load_config(const CommandLine *command_line)
 static void
 print_properties(const RegistryConfig *config)
 {
-    GString *text = namesrv_properties_write(&config->namesrv);
+    GString *text = namesrv_properties_write(&config->namesrv, config->namesrv.listen->port);
 
     fputs(text->str, stdout);
     g_string_free(text, TRUE);

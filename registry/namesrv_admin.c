@@ -34,8 +34,6 @@ namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
 
     if (space == NULL || key == NULL)
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "namespace or key is null");
-    if (value == NULL)
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "the field value is missing");
     if (!kv_store_put(self->server->parts.kv, space, key, value, &error)) {
         tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
@@ -49,16 +47,16 @@ RequestOutcome
 namesrv_get_kv_config(NamesrvConnection *self, const RemotingCommand *request,
                       RemotingCommand *answer)
 {
-    const char *space = namesrv_need(request, answer, "namespace");
-    const char *key = space != NULL ? namesrv_need(request, answer, "key") : NULL;
-    const char *value;
+    const char *space = remoting_command_get(request, "namespace");
+    const char *key = remoting_command_get(request, "key");
+    const char *value = NULL;
 
-    if (key == NULL)
-        return REQUEST_ANSWERED;
-    value = kv_store_get(self->server->parts.kv, space, key);
+    if (space != NULL && key != NULL)
+        value = kv_store_get(self->server->parts.kv, space, key);
     if (value == NULL)
         return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND,
-                            "No config item, Namespace: %s Key: %s", space, key);
+                            "No config item, Namespace: %s Key: %s", namesrv_text(space),
+                            namesrv_text(key));
     remoting_command_set(answer, "value", value);
     return REQUEST_ANSWERED;
 }
@@ -67,11 +65,11 @@ RequestOutcome
 namesrv_delete_kv_config(NamesrvConnection *self, const RemotingCommand *request,
                          RemotingCommand *answer)
 {
-    const char *space = namesrv_need(request, answer, "namespace");
-    const char *key = space != NULL ? namesrv_need(request, answer, "key") : NULL;
+    const char *space = remoting_command_get(request, "namespace");
+    const char *key = remoting_command_get(request, "key");
     g_autoptr(GError) error = NULL;
 
-    if (key == NULL)
+    if (space == NULL || key == NULL)
         return REQUEST_ANSWERED;
     if (!kv_store_delete(self->server->parts.kv, space, key, &error)) {
         tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
@@ -86,15 +84,12 @@ RequestOutcome
 namesrv_get_kv_list(NamesrvConnection *self, const RemotingCommand *request,
                     RemotingCommand *answer)
 {
-    const char *space = namesrv_need(request, answer, "namespace");
-    GHashTable *table;
+    const char *space = remoting_command_get(request, "namespace");
+    GHashTable *table = space != NULL ? kv_store_list(self->server->parts.kv, space) : NULL;
 
-    if (space == NULL)
-        return REQUEST_ANSWERED;
-    table = kv_store_list(self->server->parts.kv, space);
     if (table == NULL)
         return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND, "No config item, Namespace: %s",
-                            space);
+                            namesrv_text(space));
     remoting_command_set_body(answer, kv_table_encode(table));
     return REQUEST_ANSWERED;
 }
@@ -105,13 +100,14 @@ RequestOutcome
 namesrv_wipe_write_perm(NamesrvConnection *self, const RemotingCommand *request,
                         RemotingCommand *answer)
 {
-    const char *broker = namesrv_need(request, answer, "brokerName");
+    const char *broker = remoting_command_get(request, "brokerName");
+    guint n_topics = 0;
 
-    if (broker == NULL)
-        return REQUEST_ANSWERED;
-    log_request(self, "wipe-write-perm", broker);
-    remoting_command_set_int(answer, "wipeTopicCount",
-                             route_table_wipe_write(self->server->parts.table, broker));
+    if (broker != NULL) {
+        log_request(self, "wipe-write-perm", broker);
+        n_topics = route_table_wipe_write(self->server->parts.table, broker);
+    }
+    remoting_command_set_int(answer, "wipeTopicCount", n_topics);
     return REQUEST_ANSWERED;
 }
 
@@ -119,21 +115,22 @@ RequestOutcome
 namesrv_add_write_perm(NamesrvConnection *self, const RemotingCommand *request,
                        RemotingCommand *answer)
 {
-    const char *broker = namesrv_need(request, answer, "brokerName");
+    const char *broker = remoting_command_get(request, "brokerName");
+    guint n_topics = 0;
 
-    if (broker == NULL)
-        return REQUEST_ANSWERED;
-    log_request(self, "add-write-perm", broker);
-    remoting_command_set_int(answer, "addTopicCount",
-                             route_table_restore_write(self->server->parts.table, broker));
+    if (broker != NULL) {
+        log_request(self, "add-write-perm", broker);
+        n_topics = route_table_restore_write(self->server->parts.table, broker);
+    }
+    remoting_command_set_int(answer, "addTopicCount", n_topics);
     return REQUEST_ANSWERED;
 }
 
 RequestOutcome
 namesrv_delete_topic(NamesrvConnection *self, const RemotingCommand *request,
-                     RemotingCommand *answer)
+                     RemotingCommand *answer G_GNUC_UNUSED)
 {
-    const char *topic = namesrv_need(request, answer, "topic");
+    const char *topic = remoting_command_get(request, "topic");
     const char *cluster = remoting_command_get(request, "clusterName");
 
     if (topic == NULL)
@@ -177,6 +174,9 @@ RequestOutcome
 namesrv_get_config(NamesrvConnection *self, const RemotingCommand *request G_GNUC_UNUSED,
                    RemotingCommand *answer)
 {
-    remoting_command_set_body(answer, namesrv_properties_write(self->server->parts.settings));
+    const NamesrvServer *server = self->server;
+
+    remoting_command_set_body(answer, namesrv_properties_write(server->parts.settings,
+                                                               namesrv_server_bound(server)->port));
     return REQUEST_ANSWERED;
 }

@@ -82,18 +82,17 @@ RequestOutcome
 namesrv_register_topic(NamesrvConnection *self, const RemotingCommand *request,
                        RemotingCommand *answer)
 {
-    const char *topic = namesrv_need(request, answer, "topic");
+    const char *topic = remoting_command_get(request, "topic");
     g_autoptr(TopicRoute) route = NULL;
     g_autoptr(GError) error = NULL;
 
-    if (topic == NULL)
-        return REQUEST_ANSWERED;
     if (request->body.length == 0) /* nothing of it: nothing to do */
         return REQUEST_ANSWERED;
     route = topic_route_decode(request->body, &error);
     if (route == NULL)
         return namesrv_fail_body(self, request, answer, error);
-    if (!route_table_register_topic(self->server->parts.table, topic, route->queues))
+    if (topic != NULL &&
+        !route_table_register_topic(self->server->parts.table, topic, route->queues))
         return fail_full(self, answer);
     return REQUEST_ANSWERED;
 }
@@ -106,17 +105,18 @@ namesrv_query_data_version(NamesrvConnection *self, const RemotingCommand *reque
 {
     const char *address = namesrv_need(request, answer, "brokerAddr");
     const char *cluster = address != NULL ? namesrv_need(request, answer, "clusterName") : NULL;
+    gboolean has_version = request->body.length > 0;
     const DataVersion *known;
     DataVersion asked;
     g_autoptr(GError) error = NULL;
 
     if (cluster == NULL)
         return REQUEST_ANSWERED;
-    if (!data_version_decode(request->body, clock_wall_us() / 1000, &asked, &error))
+    if (has_version && !data_version_decode(request->body, clock_wall_us() / 1000, &asked, &error))
         return namesrv_fail_body(self, request, answer, error);
     known = route_table_hear(self->server->parts.table, cluster, address, namesrv_now_us(self));
     remoting_command_set_bool(answer, "changed",
-                              known == NULL || !data_version_equal(known, &asked));
+                              !has_version || known == NULL || !data_version_equal(known, &asked));
     if (known != NULL)
         remoting_command_set_body(answer, data_version_encode(known));
     return REQUEST_ANSWERED;
@@ -140,15 +140,14 @@ RequestOutcome
 namesrv_get_broker_group(NamesrvConnection *self, const RemotingCommand *request,
                          RemotingCommand *answer)
 {
-    const char *name = namesrv_need(request, answer, "brokerName");
-    const char *cluster = remoting_command_get(request, "clusterName");
-    const RouteBroker *broker;
-    g_autoptr(BrokerGroup) group = NULL;
+    const char *name = remoting_command_get(request, "brokerName");
+    const RouteBroker *broker =
+        name != NULL ? route_table_find_broker(self->server->parts.table, name) : NULL;
+    g_autoptr(BrokerGroup) group =
+        broker_group_new(remoting_command_get(request, "clusterName"), name);
 
-    if (name == NULL)
-        return REQUEST_ANSWERED;
-    broker = route_table_find_broker(self->server->parts.table, name);
-    group = broker != NULL ? route_report_group(broker) : broker_group_new(cluster, name);
+    if (broker != NULL)
+        route_report_fill_group(group, broker);
     remoting_command_set_body(answer, broker_group_encode(group));
     return REQUEST_ANSWERED;
 }

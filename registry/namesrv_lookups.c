@@ -42,6 +42,13 @@ add_index(const RouteTable *table, RemotingCommand *answer, const char *topic)
     remoting_command_set(answer, NAMESRV_EPOCH_FIELD, epoch);
 }
 
+static RequestOutcome
+fail_no_route(RemotingCommand *answer, const char *topic)
+{
+    return namesrv_fail(answer, REMOTING_TOPIC_NOT_EXIST,
+                        "No topic route info in name server for the topic: %s", topic);
+}
+
 void
 namesrv_fill_route(NamesrvConnection *self, const RemotingCommand *request, RemotingCommand *answer,
                    const char *name)
@@ -54,8 +61,7 @@ namesrv_fill_route(NamesrvConnection *self, const RemotingCommand *request, Remo
 
     add_index(parts->table, answer, name);
     if (topic == NULL) {
-        namesrv_fail(answer, REMOTING_TOPIC_NOT_EXIST,
-                     "No topic route info in name server for the topic: %s", name);
+        fail_no_route(answer, name);
         return;
     }
     route = route_report_topic(parts->table, topic, zone);
@@ -69,12 +75,12 @@ namesrv_fill_route(NamesrvConnection *self, const RemotingCommand *request, Remo
 RequestOutcome
 namesrv_get_route(NamesrvConnection *self, const RemotingCommand *request, RemotingCommand *answer)
 {
-    const char *topic = namesrv_need(request, answer, "topic");
+    const char *topic = remoting_command_get(request, "topic");
 
-    if (topic == NULL)
-        return REQUEST_ANSWERED;
     if (is_too_early(self))
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "name server not ready");
+    if (topic == NULL)
+        return fail_no_route(answer, namesrv_text(NULL));
     if (namesrv_hold(self, request, topic))
         return REQUEST_HELD;
     namesrv_fill_route(self, request, answer, topic);
@@ -120,13 +126,14 @@ RequestOutcome
 namesrv_get_topics_of_cluster(NamesrvConnection *self, const RemotingCommand *request,
                               RemotingCommand *answer)
 {
-    const char *cluster;
+    const char *cluster = remoting_command_get(request, "cluster");
 
     if (!self->server->parts.settings->list_topics)
         return fail_disabled(answer);
-    cluster = namesrv_need(request, answer, "cluster");
-    if (cluster == NULL)
+    if (cluster == NULL) {
+        remoting_command_set_body(answer, g_string_new("{}"));
         return REQUEST_ANSWERED;
+    }
     return answer_topics(answer,
                          route_report_topics_of_cluster(self->server->parts.table, cluster));
 }

@@ -7,6 +7,8 @@
 #include "registry/properties_reader.h"
 
 #define DEFAULT_PORT "9876"
+/* Of waitSecondsForService, which has no effect without needWaitForService. */
+#define DEFAULT_WAIT_S 45
 
 typedef enum { KIND_BOOL, KIND_TEXT, KIND_MILLISECONDS, KIND_SECONDS } PropertyKind;
 
@@ -32,7 +34,6 @@ static const PropertyRow rows[] = {
     { "scanNotActiveBrokerInterval", "scan-interval", KIND_MILLISECONDS, AT(scan_us), FALSE },
     { "serverChannelMaxIdleTimeSeconds", "idle-timeout", KIND_SECONDS, AT(idle_us), FALSE },
     { "supportActingMaster", "acting-master", KIND_BOOL, AT(acting_master), FALSE },
-    { "waitSecondsForService", "wait-for-service", KIND_SECONDS, AT(wait_for_service_us), FALSE },
 };
 
 /* Who could set these could read and write files. */
@@ -83,17 +84,21 @@ compare_lines(gconstpointer a, gconstpointer b)
 }
 
 GString *
-namesrv_properties_write(const NamesrvSettings *settings)
+namesrv_properties_write(const NamesrvSettings *settings, guint16 port)
 {
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
     GString *out = g_string_new(NULL);
     const Endpoint *listen = settings->listen;
+    gint64 wait_us = settings->wait_for_service_us;
 
-    g_ptr_array_add(lines, g_strdup_printf("listenPort=%u\n", listen->port));
+    g_ptr_array_add(lines, g_strdup_printf("listenPort=%u\n", port));
     g_ptr_array_add(lines, g_strdup_printf("bindAddress=%s\n",
                                            *listen->host != '\0' ? listen->host : "0.0.0.0"));
-    g_ptr_array_add(lines, g_strdup_printf("needWaitForService=%s\n",
-                                           settings->wait_for_service_us > 0 ? "true" : "false"));
+    g_ptr_array_add(lines,
+                    g_strdup_printf("needWaitForService=%s\n", wait_us > 0 ? "true" : "false"));
+    g_ptr_array_add(lines,
+                    g_strdup_printf("waitSecondsForService=%" G_GINT64_FORMAT "\n",
+                                    wait_us > 0 ? wait_us / G_USEC_PER_SEC : DEFAULT_WAIT_S));
     for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autofree char *value = value_of(&rows[i], settings);
 
@@ -213,7 +218,8 @@ finish_reading(Reading *self)
         self->option("listen", listen, self->user);
     }
     if (self->waits) {
-        g_autofree char *wait = g_strconcat(self->wait != NULL ? self->wait : "45", "s", NULL);
+        g_autofree char *wait = self->wait != NULL ? g_strconcat(self->wait, "s", NULL)
+                                                   : g_strdup_printf("%ds", DEFAULT_WAIT_S);
 
         self->option("wait-for-service", wait, self->user);
     }

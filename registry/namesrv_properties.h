@@ -7,8 +7,9 @@
 
 typedef enum { PROPERTIES_UPDATED, PROPERTIES_FORBIDDEN, PROPERTIES_UNREADABLE } PropertiesUpdate;
 
-/* key=value, a line each, sorted. (transfer full) */
-GString *namesrv_properties_write(const NamesrvSettings *settings);
+/* key=value, a line each, sorted; the port is the one that it has, if it has one by now. (transfer
+ * full) */
+GString *namesrv_properties_write(const NamesrvSettings *settings, guint16 port);
 /* All or nothing: those that may change while it runs, until it ends. Others are ignored, but for
  * those that may never be set from afar. */
 PropertiesUpdate namesrv_properties_update(NamesrvSettings *settings, const char *text);

@@ -41,6 +41,12 @@ namesrv_fail(RemotingCommand *answer, gint32 code, const char *format, ...)
 }
 
 const char *
+namesrv_text(const char *text)
+{
+    return text != NULL ? text : "null";
+}
+
+const char *
 namesrv_need(const RemotingCommand *request, RemotingCommand *answer, const char *name)
 {
     const char *value = remoting_command_get(request, name);

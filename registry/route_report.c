@@ -3,8 +3,8 @@
 
 /* ---- routes ---- */
 
-static void
-fill_group(BrokerGroup *group, const RouteBroker *broker)
+void
+route_report_fill_group(BrokerGroup *group, const RouteBroker *broker)
 {
     group->zone = g_strdup(broker->zone);
     group->enable_acting_master = broker->acting_master;
@@ -74,7 +74,7 @@ route_report_topic(const RouteTable *table, const RouteTopic *topic, const char 
         if (!is_in_zone(table, offer, zone))
             continue;
         group = topic_route_add_broker(route, broker->cluster, broker->name);
-        fill_group(group, broker);
+        route_report_fill_group(group, broker);
         if (route_table_has_acting_master(table, offer))
             promote_lowest(group);
         add_filters(route, broker);
@@ -87,15 +87,6 @@ route_report_topic(const RouteTable *table, const RouteTopic *topic, const char 
 
 /* ---- clusters ---- */
 
-BrokerGroup *
-route_report_group(const RouteBroker *broker)
-{
-    BrokerGroup *group = broker_group_new(broker->cluster, broker->name);
-
-    fill_group(group, broker);
-    return group;
-}
-
 ClusterInfo *
 route_report_clusters(const RouteTable *table)
 {
@@ -105,9 +96,9 @@ route_report_clusters(const RouteTable *table)
 
     g_hash_table_iter_init(&iter, route_table_brokers(table));
     while (g_hash_table_iter_next(&iter, NULL, &broker))
-        fill_group(cluster_info_add_group(info, ((RouteBroker *) broker)->cluster,
-                                          ((RouteBroker *) broker)->name),
-                   broker);
+        route_report_fill_group(cluster_info_add_group(info, ((RouteBroker *) broker)->cluster,
+                                                       ((RouteBroker *) broker)->name),
+                                broker);
     g_hash_table_iter_init(&iter, route_table_clusters(table));
     while (g_hash_table_iter_next(&iter, &cluster, &names)) {
         ClusterBrokers *brokers = cluster_info_add_cluster(info, cluster);

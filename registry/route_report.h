@@ -8,7 +8,8 @@
 /* Of the brokers of one zone, and of those without a master, or (NULL) of all. (transfer full) */
 TopicRoute *route_report_topic(const RouteTable *table, const RouteTopic *topic, const char *zone);
 ClusterInfo *route_report_clusters(const RouteTable *table); /* (transfer full) */
-BrokerGroup *route_report_group(const RouteBroker *broker);  /* (transfer full) */
+/* The nodes, into a group that has its names. */
+void route_report_fill_group(BrokerGroup *group, const RouteBroker *broker);
 
 /* Which topics a list has: by the flags of its first broker. */
 typedef gboolean (*RouteTopicFilter)(const RouteTopic *topic);

@@ -3,7 +3,8 @@ import struct
 
 import pytest
 
-from leat import has_address_sanitizer, needs, wait_until
+from leat import needs, wait_until
+from registry import has_address_sanitizer
 from remoting import Remoting
 
 pytestmark = needs("libsoup")
@@ -74,7 +75,7 @@ def test_what_is_no_request_is_answered_with_why(namesrv):
 
     for code, body, fields, result, remark in [
             (9999, b"", {}, 3, " request type 9999 not supported"),
-            (105, b"", {}, 1, "the field topic is missing"),
+            (105, b"", {}, 17, "No topic route info in name server for the topic: null"),
             (103, b"{}", {"bodyCrc32": 5, "brokerName": "b", "brokerAddr": "a:1", "clusterName": "c", "brokerId": 0}, 1,
              "crc32 not match"),
             (104, b"", {"brokerName": "b"}, 1, "the field brokerAddr is missing"),

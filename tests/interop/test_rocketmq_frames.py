@@ -132,6 +132,7 @@ def test_versions_permissions_and_topics(pair):
     both.ask(ROUTE, topic="made")
     for group in ("b", "x"):
         both.ask(901, clusterName="c", brokerName=group)
+    both.ask(901, clusterName="x", brokerName="b")
     both.ask(904, clusterName="c", brokerName="b", brokerAddr=MASTER)
     assert both.ask(99999)[0] == 3
     both.close()
@@ -153,6 +154,54 @@ def test_the_kv_configuration(pair):
     assert both.ask(REGISTER, body(TOPICS), **broker())[2] == '{"table":{"plain":"b:8"}}'
     files = [path.read_bytes() for path in pair.kv_files]
     assert files[0] == files[1]
+    both.close()
+
+
+OPTIONAL = [  # code, body, fields: one by one they may be missing, and all of them
+    (100, b"", {"namespace": "ns", "key": "k", "value": "v"}),
+    (101, b"", {"namespace": "ns", "key": "k"}),
+    (102, b"", {"namespace": "ns", "key": "k"}),
+    (ROUTE, b"", {"topic": "plain"}),
+    (205, b"", {"brokerName": "b"}),
+    (327, b"", {"brokerName": "b"}),
+    (216, b"", {"topic": "none", "clusterName": "c"}),
+    (217, b'{"queueDatas":[]}', {"topic": "none"}),
+    (217, b"{", {"topic": "none"}),
+    (219, b"", {"namespace": "ns"}),
+    (224, b"", {"cluster": "c"}),
+    (322, VERSION % 1, {"brokerName": "b", "brokerAddr": MASTER, "clusterName": "c", "brokerId": 0}),
+    (901, b"", {"clusterName": "c", "brokerName": "b"}),
+    (904, b"", {"clusterName": "c", "brokerName": "b", "brokerAddr": MASTER}),
+]
+
+
+def test_what_is_missing(pair):
+    both = Both(pair)
+    both.ask(REGISTER, body(TOPICS), **broker())
+    for code, content, fields in OPTIONAL:
+        both.ask(code, content, **fields)
+        for missing in fields:
+            both.ask(code, content, **{name: value for name, value in fields.items() if name != missing})
+        both.ask(code, content)
+        both.ask(code, b"", **fields)
+    assert both.ask(205)[1] == {"wipeTopicCount": "0"} and both.ask(224)[2] == "{}"
+    assert both.ask(101, namespace="ns", key="k")[0] == both.ask(101)[0] == 22  # it was put without a value
+    assert both.ask(322, **broker())[1] == {"changed": "true"}
+    both.ask(ROUTE, topic="plain")
+    both.ask(106)
+    files = [json.loads(path.read_text()) for path in pair.kv_files]
+    assert files[0] == files[1]
+    both.close()
+
+
+def test_the_settings(pair):
+    both = Both(pair)
+    both_say = [dict(line.split("=", 1) for line in client.ask(319).body.decode().splitlines()) for client in (both.ours, both.original)]
+
+    assert [int(said["listenPort"]) for said in both_say] == [address[1] for address in pair.addresses]
+    ours, original = both_say
+    other = {name for name in ours if ours[name] != original.get(name)}
+    assert other <= {"bindAddress", "kvConfigPath", "listenPort"}  # which these two were told otherwise
     both.close()
 
 

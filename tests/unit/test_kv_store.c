@@ -179,9 +179,11 @@ test_settings_may_be_changed_but_for_those_that_open_files(void)
                     PROPERTIES_UNREADABLE);
 
     g_assert_false(settings.list_topics);
-    text = namesrv_properties_write(&settings);
+    text = namesrv_properties_write(&settings, 4711);
     g_assert_true(g_str_has_prefix(text->str, "bindAddress=0.0.0.0\ndeleteTopic"));
-    g_assert_nonnull(strstr(text->str, "\nenableTopicList=false\nkvConfigPath=/kv\nlistenPort="));
+    g_assert_nonnull(
+        strstr(text->str, "\nenableTopicList=false\nkvConfigPath=/kv\nlistenPort=4711\n"));
+    g_assert_true(g_str_has_suffix(text->str, "\nwaitSecondsForService=45\n"));
 }
 
 int
