@@ -79,8 +79,11 @@ static void
 begin_value(Fastjson *self, const char *key)
 {
     begin_child(self);
-    if (key != NULL)
-        g_string_append_printf(self->out, "\"%s\":", key);
+    if (key == NULL)
+        return;
+    g_string_append_c(self->out, '"');
+    g_string_append(self->out, key);
+    g_string_append(self->out, "\":");
 }
 
 void
