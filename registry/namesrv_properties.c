@@ -15,25 +15,25 @@ typedef enum { KIND_BOOL, KIND_TEXT, KIND_MILLISECONDS, KIND_SECONDS } PropertyK
 typedef struct {
     const char *property;
     const char *option; /* of the section namesrv */
+    gsize offset;       /* in NamesrvSettings */
     PropertyKind kind;
-    gsize offset; /* in NamesrvSettings */
     gboolean is_live;
 } PropertyRow;
 
 #define AT(member) G_STRUCT_OFFSET(NamesrvSettings, member)
 
 static const PropertyRow rows[] = {
-    { "deleteTopicWithBrokerRegistration", "delete-unnamed-topics", KIND_BOOL, AT(drop_topics),
+    { "deleteTopicWithBrokerRegistration", "delete-unnamed-topics", AT(drop_topics), KIND_BOOL,
       FALSE },
-    { "enableAllTopicList", "list-all-topics", KIND_BOOL, AT(list_all_topics), TRUE },
-    { "enableTopicList", "list-topics", KIND_BOOL, AT(list_topics), TRUE },
-    { "kvConfigPath", "kv-config-path", KIND_TEXT, AT(kv_config_path), FALSE },
-    { "orderMessageEnable", "order-topics", KIND_BOOL, AT(order_topics), TRUE },
-    { "returnOrderTopicConfigToBroker", "tell-order-topics", KIND_BOOL, AT(tell_order_topics),
+    { "enableAllTopicList", "list-all-topics", AT(list_all_topics), KIND_BOOL, TRUE },
+    { "enableTopicList", "list-topics", AT(list_topics), KIND_BOOL, TRUE },
+    { "kvConfigPath", "kv-config-path", AT(kv_config_path), KIND_TEXT, FALSE },
+    { "orderMessageEnable", "order-topics", AT(order_topics), KIND_BOOL, TRUE },
+    { "returnOrderTopicConfigToBroker", "tell-order-topics", AT(tell_order_topics), KIND_BOOL,
       TRUE },
-    { "scanNotActiveBrokerInterval", "scan-interval", KIND_MILLISECONDS, AT(scan_us), FALSE },
-    { "serverChannelMaxIdleTimeSeconds", "idle-timeout", KIND_SECONDS, AT(idle_us), FALSE },
-    { "supportActingMaster", "acting-master", KIND_BOOL, AT(acting_master), FALSE },
+    { "scanNotActiveBrokerInterval", "scan-interval", AT(scan_us), KIND_MILLISECONDS, FALSE },
+    { "serverChannelMaxIdleTimeSeconds", "idle-timeout", AT(idle_us), KIND_SECONDS, FALSE },
+    { "supportActingMaster", "acting-master", AT(acting_master), KIND_BOOL, FALSE },
 };
 
 /* Who could set these could read and write files. */

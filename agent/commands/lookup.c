@@ -98,9 +98,10 @@ look_up(const Endpoint *registry, const char *topic, const LookupArguments *argu
     if (!registry_ask_kind(registry, &reading.kind, &error))
         return fail(name, error);
     if (topic != NULL)
-        reading.topic = full_topic = reading.kind == REGISTRY_NSQLOOKUPD
-                                         ? nsq_topic_in_namespace(arguments->name_space, topic)
-                                         : broker_topic_in_namespace(arguments->name_space, topic);
+        full_topic = reading.kind == REGISTRY_NSQLOOKUPD
+                         ? nsq_topic_in_namespace(arguments->name_space, topic)
+                         : broker_topic_in_namespace(arguments->name_space, topic);
+    reading.topic = full_topic;
     if (arguments->watches)
         return watch(&reading, name, arguments->as_json);
     text = reading_text(&reading, arguments->as_json, &error);

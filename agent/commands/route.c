@@ -310,6 +310,7 @@ act_at_all(const RouteJob *job, const GPtrArray *addresses)
 {
     int status = EXIT_OK;
 
+    g_assert(job->act != NULL); /* else there was a problem */
     for (guint i = 0; i < addresses->len; i++) {
         g_autofree char *name = endpoint_to_text(addresses->pdata[i]);
         g_autofree char *said = NULL;

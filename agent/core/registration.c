@@ -174,10 +174,11 @@ parse_advertise(const char *text, GError **error)
     if (strchr(text, ':') != NULL && !g_str_has_suffix(text, "]"))
         return endpoint_parse(text, error);
     endpoint = endpoint_parse(with_port, NULL);
-    if (endpoint == NULL)
-        g_set_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_SYNTAX,
-                    "'%s' is no address; write host or host:port", text);
-    return endpoint;
+    if (endpoint != NULL)
+        return endpoint;
+    g_set_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_SYNTAX,
+                "'%s' is no address; write host or host:port", text);
+    return NULL;
 }
 
 static void
@@ -189,7 +190,7 @@ read_advertise(Registration *self, Problems *problems)
     if (self->advertise == NULL)
         return;
     endpoint = parse_advertise(self->advertise, &error);
-    if (endpoint == NULL)
+    if (error != NULL)
         component_problem(&self->base, problems, "advertise", "%s", error->message);
     else if (is_wildcard(endpoint->host))
         component_problem(&self->base, problems, "advertise",

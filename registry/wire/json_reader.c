@@ -356,7 +356,7 @@ json_reader_next_key(JsonReader *self, GString *key)
 static void
 skip_value(JsonReader *self, GString *scratch)
 {
-    JsonKind kind;
+    JsonKind kind = JSON_NULL;
     ByteSpan number;
 
     if (!json_reader_peek(self, &kind))
