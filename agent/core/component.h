@@ -91,7 +91,8 @@ void component_set_metric_values(Component *self, const char *const *values);
 void component_rename_metric_value(Component *self, guint row, guint value, const char *name);
 
 /* An event of note: counted by reason, logged at most once a second per reason (the number of those
- * left out is logged with the next). Any thread. detail and peer may be NULL. */
+ * left out is logged with the next), unless each has a line. Any thread. detail and peer may be
+ * NULL. */
 typedef enum {
     REPORT_CONNECTION_CLOSED, /* bounded reasons of the frame server have rows of their own */
     REPORT_BAD_CLIENT,
@@ -109,8 +110,8 @@ typedef enum {
     REPORT_DISK,         /* a write, a sync or a new file failed */
     REPORT_DAMAGED,      /* files on the disk are not as they were written */
     REPORT_REGISTRY,     /* one that hosts are looked up at, or this agent is registered with */
-    REPORT_HOST_JOINED,
-    REPORT_HOST_LEFT,
+    REPORT_HOST_JOINED,  /* each has a line: watches come at most twenty times a second */
+    REPORT_HOST_LEFT,    /* likewise */
     N_REPORT_REASONS,
 } ReportReason;
 

@@ -1,5 +1,5 @@
-/* component_report.c - events of note: counted by reason, logged at most once a second per topic.
- */
+/* component_report.c - events of note: counted by reason, most logged at most once a second per
+ * topic. */
 #include "agent/core/component_report.h"
 
 #include "agent/core/component.h"
@@ -19,6 +19,7 @@ typedef struct {
     const char *label;
     const char *message;
     LogLevel level;
+    gboolean has_each_logged; /* its cause keeps it rare, and each says something else */
 } ReportRow;
 
 static const ReportRow report_rows[N_REPORT_REASONS] = {
@@ -39,8 +40,8 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_DISK] = { "disk", "trouble with the disk", LOG_AT_WARNING },
     [REPORT_DAMAGED] = { "damaged", "files are damaged", LOG_AT_WARNING },
     [REPORT_REGISTRY] = { "registry", "trouble with a registry", LOG_AT_WARNING },
-    [REPORT_HOST_JOINED] = { "host-joined", "host joined", LOG_AT_INFO },
-    [REPORT_HOST_LEFT] = { "host-left", "host left", LOG_AT_INFO },
+    [REPORT_HOST_JOINED] = { "host-joined", "host joined", LOG_AT_INFO, TRUE },
+    [REPORT_HOST_LEFT] = { "host-left", "host left", LOG_AT_INFO, TRUE },
 };
 
 static const char *const report_labels[] = {
@@ -54,7 +55,8 @@ G_STATIC_ASSERT(G_N_ELEMENTS(report_labels) == N_REPORT_REASONS + 1);
 const MetricSpec component_report_metrics[] = {
     { .name = "leat_reports_total",
       .kind = METRIC_COUNTER,
-      .help = "Events of note, by reason; the log has a line for the first of each second.",
+      .help = "Events of note, by reason; the log has a line for the first of each "
+              "second, and for each host that joins or leaves.",
       .label = "reason",
       .values = report_labels },
     { 0 },
@@ -127,11 +129,11 @@ component_report_topic(Component *self, ReportReason reason, const char *topic, 
 {
     const ReportRow *row = &report_rows[reason];
     LogField fields[5] = { LOG_TEXT(component_kind_name(self->kind), self->name) };
-    guint64 left_out;
+    guint64 left_out = 0;
     guint n = 1;
 
     metric_add_value(self->reports, 0, reason, 1);
-    if (!reports_admit(self->rate, reason, topic, &left_out))
+    if (!row->has_each_logged && !reports_admit(self->rate, reason, topic, &left_out))
         return;
     if (peer != NULL)
         fields[n++] = (LogField) LOG_TEXT("peer", peer);

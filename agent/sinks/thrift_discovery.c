@@ -51,7 +51,7 @@ report_difference(const ThriftDiscovery *self, GHashTable *names, GHashTable *ot
     g_hash_table_iter_init(&iter, names);
     while (g_hash_table_iter_next(&iter, &name, NULL))
         if (!g_hash_table_contains(others, name)) {
-            component_report_topic(component_of(self), reason, name, name, detail);
+            component_report(component_of(self), reason, name, detail);
             any = TRUE;
         }
     return any;

@@ -185,6 +185,18 @@ def test_one_that_leaves_gets_nothing_more_and_keeps_what_it_acknowledged(collec
     assert agent.metric("leat_thrift_sink_host_failures_total") == 0
 
 
+def test_each_time_that_one_comes_or_goes_has_a_line(collect, leat, registry):
+    names = registry()
+    far = collect(names)
+    agent = leat(finder([http_address(names)]))
+
+    for n in (1, 2, 3):
+        wait_until(lambda n=n: len(agent.log("host joined", peer=far.address)) == n, f"it has joined {n} times")
+        far.leave()
+        wait_until(lambda n=n: len(agent.log("host left", peer=far.address)) == n, f"it has left {n} times")
+        far.join(names)
+
+
 def test_hosts_that_came_later_have_counters_of_their_own(collect, leat, registry):
     names = registry()
     agent = leat(finder([http_address(names)]))

@@ -148,6 +148,25 @@ test_each_topic_of_a_reason_has_lines_of_its_own(void)
     g_test_trap_assert_stderr_unmatched("*detail=one*detail=one*");
 }
 
+static void
+test_each_host_that_joins_or_leaves_is_logged(void)
+{
+    g_autoptr(Component) component = NULL;
+
+    if (g_test_subprocess()) {
+        component = test_part_new(&toy, COMPONENT_SELECTOR, "x", "");
+        for (int i = 0; i < 2; i++) {
+            component_report(component, REPORT_HOST_JOINED, "10.0.0.1:5", "1 host now");
+            component_report(component, REPORT_HOST_LEFT, "10.0.0.1:5", "0 hosts now");
+        }
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stderr("*host joined*host left*host joined*host left*");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -163,5 +182,7 @@ main(int argc, char **argv)
                     test_every_report_is_counted_and_the_first_of_a_second_is_logged);
     g_test_add_func("/component/each-topic-has-lines-of-its-own",
                     test_each_topic_of_a_reason_has_lines_of_its_own);
+    g_test_add_func("/component/each-host-that-joins-or-leaves-is-logged",
+                    test_each_host_that_joins_or_leaves_is_logged);
     return g_test_run();
 }
