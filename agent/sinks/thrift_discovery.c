@@ -2,8 +2,12 @@
 #include "agent/sinks/thrift_discovery.h"
 
 #include "agent/sinks/thrift_metrics.h"
+#include "base/clock.h"
 #include "client/discovery/discovery_settings.h"
 #include "client/discovery/found_client.h"
+
+/* So long after the start, look-ups under way are no failure yet. */
+#define FIRST_LOOK_US (5 * G_USEC_PER_SEC)
 
 struct ThriftDiscovery {
     Sink *sink;
@@ -13,6 +17,10 @@ struct ThriftDiscovery {
 
     /* The discovery's thread's. */
     GHashTable *names; /* of the hosts as last told */
+
+    GMutex lock;          /* guards the rest */
+    GCond wait_is_over;   /* wait_until_us is 0 */
+    gint64 wait_until_us; /* deliveries wait for a host; 0: no more */
 };
 
 static Component *
@@ -75,6 +83,7 @@ on_hosts_changed(const GPtrArray *hosts, gpointer user)
     gboolean any_joined;
 
     client_set_hosts(self, hosts);
+    thrift_discovery_end_wait(self);
     any_joined = report_difference(self, names, self->names, REPORT_HOST_JOINED, detail);
     report_difference(self, self->names, names, REPORT_HOST_LEFT, detail);
     g_hash_table_unref(self->names);
@@ -107,6 +116,12 @@ on_registry_failed(const char *registry, const GError *error, gboolean is_new, g
                                error->message);
 }
 
+static void
+on_all_heard(gpointer user)
+{
+    thrift_discovery_end_wait(user);
+}
+
 /* ---- life ---- */
 
 ThriftDiscovery *
@@ -117,6 +132,7 @@ thrift_discovery_new(Sink *sink, RpcClient *client, const GPtrArray *rows, Thrif
         .hosts_changed = on_hosts_changed,
         .registry_answered = on_registry_answered,
         .registry_failed = on_registry_failed,
+        .all_heard = on_all_heard,
     };
     ThriftDiscovery *self = g_new0(ThriftDiscovery, 1);
 
@@ -124,6 +140,10 @@ thrift_discovery_new(Sink *sink, RpcClient *client, const GPtrArray *rows, Thrif
     self->client = client;
     self->findings = findings;
     self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_mutex_init(&self->lock);
+    g_cond_init(&self->wait_is_over);
+    if (g_atomic_int_get(&findings->n_hosts) == 0)
+        self->wait_until_us = clock_now_us() + FIRST_LOOK_US;
     self->discovery = discovery_rows_begin(rows, &events, self, error);
     if (self->discovery != NULL)
         return self;
@@ -138,7 +158,28 @@ thrift_discovery_free(ThriftDiscovery *self)
         return;
     discovery_free(self->discovery);
     g_hash_table_unref(self->names);
+    g_cond_clear(&self->wait_is_over);
+    g_mutex_clear(&self->lock);
     g_free(self);
+}
+
+void
+thrift_discovery_await_hosts(ThriftDiscovery *self, gint64 deadline_us)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+    while (self->wait_until_us != 0 && g_cond_wait_until(&self->wait_is_over, &self->lock,
+                                                         MIN(self->wait_until_us, deadline_us)))
+        ;
+}
+
+void
+thrift_discovery_end_wait(ThriftDiscovery *self)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+    self->wait_until_us = 0;
+    g_cond_broadcast(&self->wait_is_over);
 }
 
 void

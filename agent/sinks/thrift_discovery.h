@@ -21,5 +21,10 @@ ThriftDiscovery *thrift_discovery_new(Sink *sink, RpcClient *client, const GPtrA
 /* The client is told nothing any more. */
 void thrift_discovery_free(ThriftDiscovery *self);
 
+/* For as long as no host is known because registries were only just asked, until deadline_us at the
+ * most. */
+void thrift_discovery_await_hosts(ThriftDiscovery *self, gint64 deadline_us);
+/* Nobody waits for hosts any more. Any thread. */
+void thrift_discovery_end_wait(ThriftDiscovery *self);
 /* A call to a host has failed, so it may be gone, and others there. Any thread, returns at once. */
 void thrift_discovery_note_failure(ThriftDiscovery *self, const GError *error);

@@ -133,6 +133,8 @@ thrift_sink_submit(Sink *sink, const Delivery *delivery)
     ThriftSink *self = thrift_sink_of(sink);
     RpcStream *stream = stream_at(self, self->next_stream);
 
+    if (self->finder != NULL)
+        thrift_discovery_await_hosts(self->finder, delivery->deadline_us);
     for (guint i = 1; rpc_stream_room(stream) == 0 && i < self->streams->len; i++)
         stream = stream_at(self, self->next_stream + i);
     self->next_stream = (self->next_stream + 1) % self->streams->len;
@@ -191,7 +193,11 @@ thrift_sink_answered_by(Sink *sink)
 static void
 thrift_sink_interrupt(Sink *sink)
 {
-    rpc_client_interrupt(thrift_sink_of(sink)->rpc);
+    const ThriftSink *self = thrift_sink_of(sink);
+
+    if (self->finder != NULL)
+        thrift_discovery_end_wait(self->finder);
+    rpc_client_interrupt(self->rpc);
 }
 
 static void

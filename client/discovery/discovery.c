@@ -21,8 +21,9 @@ typedef struct {
     Endpoint *address;
     char *name;
     char *topic;
-    char *index; /* of its last answer; NULL: it failed, or has no watch */
-    char *epoch; /* of its last answer; NULL: it does not tell */
+    char *index;       /* of its last answer; NULL: it failed, or has no watch */
+    char *epoch;       /* of its last answer; NULL: it does not tell */
+    gboolean is_heard; /* it has answered or failed */
     gboolean is_failing;
     LookupSchedule schedule;
     RegistryView *view;
@@ -46,6 +47,7 @@ struct Discovery {
     GCancellable *stop;
     GSource *timer;
     guint n_under_way;
+    gboolean has_told_all_heard;
 };
 
 /* ---- what is known ---- */
@@ -71,6 +73,19 @@ discovery_tell(Discovery *self, gint64 now_us)
     g_clear_pointer(&self->hosts, g_ptr_array_unref);
     self->hosts = g_steal_pointer(&hosts);
     self->events.hosts_changed(self->hosts, self->user);
+}
+
+static void
+discovery_tell_all_heard(Discovery *self)
+{
+    if (self->has_told_all_heard)
+        return;
+    for (guint i = 0; i < self->registries->len; i++)
+        if (!((const Registry *) self->registries->pdata[i])->is_heard)
+            return;
+    self->has_told_all_heard = TRUE;
+    if (self->events.all_heard != NULL)
+        self->events.all_heard(self->user);
 }
 
 /* ---- questions and answers ---- */
@@ -106,6 +121,7 @@ on_answer(LookupAnswer *answer, const GError *error, gpointer user)
     else
         g_clear_pointer(&self->index, g_free);
     lookup_schedule_end(&self->schedule, outcome, now_us);
+    self->is_heard = TRUE;
     was_failing = self->is_failing;
     self->is_failing = answer == NULL;
     if (answer != NULL)
@@ -157,6 +173,7 @@ discovery_step(Discovery *self)
             registry_ask(registry, now_us);
     }
     discovery_tell(self, now_us);
+    discovery_tell_all_heard(self);
     next_us = discovery_next_us(self, now_us);
     g_source_set_ready_time(self->timer, next_us == CLOCK_NEVER ? -1 : next_us);
 }

@@ -28,6 +28,8 @@ typedef struct {
     void (*registry_answered)(const char *registry, gboolean is_back, gpointer user);
     void (*registry_failed)(const char *registry, const GError *error, gboolean is_new,
                             gpointer user);
+    /* Once: each has answered or failed, and what they name was told. May be NULL. */
+    void (*all_heard)(gpointer user);
 } DiscoveryEvents;
 
 typedef struct Discovery Discovery;

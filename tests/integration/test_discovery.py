@@ -1,4 +1,5 @@
 """test_discovery.py - an edge that names no host: registries tell it of collectors, which come, go, and are killed."""
+import contextlib
 import http.server
 import json
 import subprocess
@@ -9,7 +10,7 @@ import urllib.parse
 import pytest
 
 from far_end import FarEnd
-from leat import BUSY, needs, program, wait_until
+from leat import BUSY, TIMEOUT, needs, program, wait_until
 from registry import Node
 from tiers import assert_whole, edge, n_at, wait_for_more
 
@@ -63,11 +64,18 @@ class PlainLookup:
     def __init__(self, *hosts):
         self.hosts = list(hosts)
         self.asked = []  # queries
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for it any more
+                    self.answer()
+
+            def answer(self):
                 outer.asked.append(urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query))
+                outer.may_answer.wait(TIMEOUT)
                 producers = [{"broadcast_address": host.host, "tcp_port": host.port, "http_port": 1} for host in outer.hosts]
                 body = json.dumps({"channels": [], "producers": producers}).encode()
                 self.send_response(200)
@@ -232,6 +240,37 @@ def test_registries_that_are_down_at_the_start_are_waited_for_and_channels_fill(
     far.wait_for(20)
     assert agent.request("/healthz").status == 200
     assert agent.log("recovered", peer=address)
+
+
+def test_a_look_up_under_way_is_no_failure_yet(collect, leat, plain_lookup):
+    far = collect()
+    lookup = plain_lookup(far)
+    lookup.may_answer.clear()
+    agent = leat(finder([lookup.lookup]))
+    wait_until(lambda: lookup.asked and agent.metric("leat_channel_events") > 20, "events wait")
+
+    assert agent.request("/healthz").text == "sink 'out': no host is known: no registry has answered yet\n"
+    lookup.may_answer.set()
+    far.wait_for(50)
+
+    assert agent.request("/healthz").status == 200
+    assert not agent.log("delivery failed, backing off")
+    assert agent.metric("leat_sink_batches_retried_total") == 0
+
+
+def test_an_edge_that_waits_for_its_first_look_up_stops_when_it_is_told_to(leat, plain_lookup):
+    lookup = plain_lookup()
+    lookup.may_answer.clear()
+    config = finder([lookup.lookup])
+    config["agent"]["shutdown-timeout"] = "100ms"
+    agent = leat(config)
+    wait_until(lambda: lookup.asked and agent.metric("leat_channel_events") > 20, "events wait")
+
+    told = time.monotonic()
+    agent.stop()
+
+    assert time.monotonic() - told < 0.5 + BUSY
+    lookup.may_answer.set()
 
 
 def test_a_registry_that_restarts_costs_no_host(collect, leat, registry):
