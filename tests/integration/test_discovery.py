@@ -29,7 +29,11 @@ class Collector(FarEnd):
 
     def join(self, *registries):
         for registry in registries:
-            node = Node(registry.tcp, broadcast_address=self.host, tcp_port=self.port, http_port=self.port)
+            self.announce(registry.tcp)
+
+    def announce(self, *addresses):
+        for address in addresses:
+            node = Node(address, broadcast_address=self.host, tcp_port=self.port, http_port=self.port)
             node.identify()
             self.nodes.append(node.register(TOPIC))
 

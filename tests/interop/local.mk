@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/nsq_programs.py \
 	%D%/numbered_events.py \
 	%D%/rocketmq_programs.py \
+	%D%/test_discovery_nsq.py \
 	%D%/test_discovery_rocketmq.py \
 	%D%/test_examples.py \
 	%D%/test_flume_client.py \
