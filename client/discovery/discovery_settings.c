@@ -61,7 +61,9 @@ const OptionSpec discovery_rows[] = {
       .fallback_text = "60s of nsqlookupd, 30s of namesrv",
       .min = 10 * 1000,
       .example = "60s",
-      .help = "Time between two look-ups at registries that cannot be watched." },
+      .help =
+          "Time between two look-ups at registries that cannot be watched. Those (nsqlookupd, "
+          "namesrv) do not tell of a restart, so a host that they no longer name stays for 45 s." },
     { .name = "jitter",
       OPTION_AT(RATIO, DiscoveryRow, jitter),
       .fallback = "0.3",

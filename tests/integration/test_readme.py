@@ -123,19 +123,32 @@ def test_two_collectors_and_an_edge_one_stops_and_is_back_and_no_number_is_missi
 
 @needs("libsoup")
 def test_collectors_that_come_and_go_are_followed_and_no_number_is_missing(place):
-    (registry_start, *starts), (send, another, count) = blocks("Agents that find each other")
+    (registry_start, *starts), (send, another, look, drain, count) = blocks("Agents that find each other")
     wait_for_line(place.start(registry_start), "started")
-    first, _, edge = [place.start_agent(command) for command in starts]
+    first, second, edge = [place.start_agent(command) for command in starts]
     wait_until(lambda: edge.log.read_text().count("host joined") == 2, "the edge knows both")
+    of_third = count.replace("collector*", "collector-3")
 
     senders = [place.start(send)]
     wait_until(lambda: place.run(count) > "0\n", "numbers arrive")
     place.start_agent(another)
-    wait_until(lambda: place.run(count.replace("collector*", "collector-3")) > "0\n"
-               or is_sending(place, send, senders), "the third has a share")
+    wait_until(lambda: place.run(of_third) > "0\n" or is_sending(place, send, senders), "the third has a share")
+    drained = node_of(place.run(look), first)
+    place.run(drain.replace("HOST:HTTP-PORT", drained))
+    wait_until(lambda: edge.log.read_text().count("host left") == 1, "the edge has left the one that is drained")
     first.send_signal(signal.SIGTERM)
     assert first.wait(TIMEOUT) == 0
-    wait_for_line(edge, "host left")
+    second.kill()
+    second.wait()
+    wait_until(lambda: edge.log.read_text().count("host left") == 2, "the edge has left the one that was killed")
+    place.start_agent(starts[1])
 
     assert [sender.wait(TIMEOUT) for sender in senders] == [0] * len(senders)
     wait_until(lambda: place.run(count) == "20000\n", "all numbers are in the files")
+
+
+def node_of(table, process):
+    """HOST:HTTP-PORT, as `leat lookup` shows it, of an agent."""
+    port = re.search(r"component=http address=\S*:(\d+)", process.log.read_text())[1]
+    address = next(line.split()[0] for line in table.splitlines() if line.split()[1] == port)
+    return f"{address.rsplit(':', 1)[0]}:{port}"
