@@ -19,7 +19,6 @@ typedef struct {
     const char *label;
     const char *message;
     LogLevel level;
-    gboolean has_each_logged; /* its cause keeps it rare, and each says something else */
 } ReportRow;
 
 static const ReportRow report_rows[N_REPORT_REASONS] = {
@@ -40,8 +39,8 @@ static const ReportRow report_rows[N_REPORT_REASONS] = {
     [REPORT_DISK] = { "disk", "trouble with the disk", LOG_AT_WARNING },
     [REPORT_DAMAGED] = { "damaged", "files are damaged", LOG_AT_WARNING },
     [REPORT_REGISTRY] = { "registry", "trouble with a registry", LOG_AT_WARNING },
-    [REPORT_HOST_JOINED] = { "host-joined", "host joined", LOG_AT_INFO, TRUE },
-    [REPORT_HOST_LEFT] = { "host-left", "host left", LOG_AT_INFO, TRUE },
+    [REPORT_HOST_JOINED] = { "host-joined", "host joined", LOG_AT_INFO },
+    [REPORT_HOST_LEFT] = { "host-left", "host left", LOG_AT_INFO },
 };
 
 static const char *const report_labels[] = {
@@ -108,6 +107,13 @@ reports_rate(ComponentReports *self, ReportReason reason, const char *topic)
     return rate;
 }
 
+/* Their cause keeps them rare, and each says something else. */
+static gboolean
+is_logged_each_time(ReportReason reason)
+{
+    return reason == REPORT_HOST_JOINED || reason == REPORT_HOST_LEFT;
+}
+
 /* Whether this one gets a line, and how many before it got none. */
 static gboolean
 reports_admit(ComponentReports *self, ReportReason reason, const char *topic, guint64 *ret_left_out)
@@ -133,7 +139,7 @@ component_report_topic(Component *self, ReportReason reason, const char *topic, 
     guint n = 1;
 
     metric_add_value(self->reports, 0, reason, 1);
-    if (!row->has_each_logged && !reports_admit(self->rate, reason, topic, &left_out))
+    if (!is_logged_each_time(reason) && !reports_admit(self->rate, reason, topic, &left_out))
         return;
     if (peer != NULL)
         fields[n++] = (LogField) LOG_TEXT("peer", peer);
