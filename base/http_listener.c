@@ -230,6 +230,10 @@ on_request_read(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpoi
 {
     HttpConnection *connection = http_listener_connection_of(user, message);
 
+    /* One request each: libsoup 3.2 keeps descriptor and memory of a connection that ends between
+     * two requests, for ever. */
+    soup_message_headers_replace(soup_server_message_get_response_headers(message), "Connection",
+                                 "close");
     if (connection != NULL)
         http_connection_end_wait(connection);
 }

@@ -185,22 +185,31 @@ def test_connections_that_never_ask_whole_give_way_to_those_that_do(leat):
     wait_until(lambda: agent.n_descriptors() < 30, "the connections are gone")
 
 
-def test_a_request_is_whole_in_time_and_one_that_is_kept_alive_may_rest(leat):
+def test_a_request_is_whole_in_time_and_its_connection_over_with_the_answer(leat):
     agent = leat(THRIFT_CONFIG)
     with contextlib.ExitStack() as clients:
-        silent, half, second_half, resting = [
-            clients.enter_context(socket.create_connection(agent.address("http"), timeout=20)) for _ in range(4)]
-        for asking in (second_half, resting):
-            asking.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert asking.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
+        silent, half, asking = [
+            clients.enter_context(socket.create_connection(agent.address("http"), timeout=20)) for _ in range(3)]
+        asking.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = asking.recv(1000)
         half.sendall(b"GET /metrics HTTP/1.1\r\n")
-        second_half.sendall(b"GET /metrics HTTP/1.1\r\n")
 
-        for late in (silent, half, second_half):
+        assert answer.startswith(b"HTTP/1.1 200 OK\r\n") and b"\r\nConnection: close\r\n" in answer
+        assert asking.recv(1000) == b""
+        for late in (silent, half):
             assert b"200 OK" not in late.recv(1000)
-        resting.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert resting.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
-        assert agent.metric(CLOSED, reason="slow-request") == 3
+        assert agent.metric(CLOSED, reason="slow-request") == 2
+
+
+def test_clients_that_would_keep_their_connections_leave_no_descriptors(leat):
+    agent = leat(THRIFT_CONFIG)
+    before = agent.n_descriptors()
+    for _ in range(100):
+        with socket.create_connection(agent.address("http"), timeout=20) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(1000)
+
+    wait_until(lambda: agent.n_descriptors() <= before, "all are closed")
 
 
 def test_scrapes_leave_memory_and_descriptors_as_they_were(leat):
