@@ -47,8 +47,7 @@ static const MetricSpec specs[] = {
 struct HttpListener {
     SoupServer *soup;
     HttpLimits limits;
-    int fd;       /* -1: stopped */
-    int quiet_fd; /* the far end of the one that libsoup listens on */
+    int fd; /* -1: stopped */
     Endpoint *bound;
     GHashTable *connections; /* GSocketAddress * of the peer → HttpConnection: those that live */
     guint n_closing;         /* of them: closed here, and libsoup has yet to see it */
@@ -69,7 +68,7 @@ typedef struct {
     GList link;                /* in waiting while is_waiting */
     gboolean is_waiting;
     gboolean is_closing;
-    guint deadline; /* source id, 0 while no request has begun */
+    guint deadline; /* source id, 0 unless it is waiting */
 } HttpConnection;
 
 static gboolean on_connection(int fd, GIOCondition condition, gpointer user);
@@ -134,14 +133,6 @@ http_connection_end_wait(HttpConnection *self)
     self->deadline = 0;
 }
 
-static void
-http_connection_begin_wait(HttpConnection *self)
-{
-    http_connection_end_wait(self);
-    g_queue_push_tail_link(&self->listener->waiting, &self->link);
-    self->is_waiting = TRUE;
-}
-
 /* Libsoup reads the end, and frees what it has of the connection. */
 static void
 http_connection_close(HttpConnection *self, Closure why)
@@ -163,6 +154,16 @@ on_deadline(gpointer user)
     self->deadline = 0;
     http_connection_close(self, CLOSED_SLOW);
     return G_SOURCE_REMOVE;
+}
+
+static void
+http_connection_begin_wait(HttpConnection *self)
+{
+    HttpListener *listener = self->listener;
+
+    g_queue_push_tail_link(&listener->waiting, &self->link);
+    self->is_waiting = TRUE;
+    self->deadline = g_timeout_add_seconds(listener->limits.request_s, on_deadline, self);
 }
 
 static void
@@ -213,47 +214,17 @@ http_listener_connection_of(HttpListener *self, SoupServerMessage *message)
     return connection != NULL && !connection->is_closing ? connection : NULL;
 }
 
-/* At the first byte of a request; the first of a connection is awaited from the beginning. */
-static void
-on_request_started(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
-{
-    HttpListener *self = user;
-    HttpConnection *connection = http_listener_connection_of(self, message);
-
-    if (connection != NULL && connection->is_waiting && connection->deadline == 0)
-        connection->deadline =
-            g_timeout_add_seconds(self->limits.request_s, on_deadline, connection);
-}
-
+/* Its answer is the last of the connection. Libsoup, which does not listen itself, ends it then;
+ * one that libsoup 3.2 keeps, and whose client goes between two requests, is never freed. */
 static void
 on_request_read(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
 {
     HttpConnection *connection = http_listener_connection_of(user, message);
 
-    /* One request each: libsoup 3.2 keeps descriptor and memory of a connection that ends between
-     * two requests, for ever. */
     soup_message_headers_replace(soup_server_message_get_response_headers(message), "Connection",
                                  "close");
     if (connection != NULL)
         http_connection_end_wait(connection);
-}
-
-static void
-on_request_over(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, gpointer user)
-{
-    HttpConnection *connection = http_listener_connection_of(user, message);
-
-    if (connection != NULL)
-        http_connection_begin_wait(connection);
-}
-
-static void
-http_listener_watch_requests(HttpListener *self)
-{
-    g_signal_connect(self->soup, "request-started", G_CALLBACK(on_request_started), self);
-    g_signal_connect(self->soup, "request-read", G_CALLBACK(on_request_read), self);
-    g_signal_connect(self->soup, "request-finished", G_CALLBACK(on_request_over), self);
-    g_signal_connect(self->soup, "request-aborted", G_CALLBACK(on_request_over), self);
 }
 
 /* ---- new connections ---- */
@@ -336,25 +307,6 @@ on_connection(int listening_fd, GIOCondition condition G_GNUC_UNUSED, gpointer u
     return G_SOURCE_CONTINUE;
 }
 
-/* Libsoup keeps connections alive only as long as it listens. So it listens on one end of a pair,
- * from whose other end nothing comes. */
-static gboolean
-listen_quietly(HttpListener *self, GError **error)
-{
-    g_autoptr(GSocket) socket = NULL;
-    int ends[2];
-
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
-        g_set_error_literal(error, G_IO_ERROR, g_io_error_from_errno(errno), g_strerror(errno));
-        return FALSE;
-    }
-    self->quiet_fd = ends[0];
-    socket = g_socket_new_from_fd(ends[1], error);
-    if (socket == NULL)
-        close(ends[1]);
-    return socket != NULL && soup_server_listen_socket(self->soup, socket, 0, error);
-}
-
 HttpListener *
 http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *limits,
                   const char *kind, const char *component, GError **error)
@@ -372,16 +324,12 @@ http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *li
     self->bound = g_steal_pointer(&bound);
     self->connections = g_hash_table_new_full(NULL, NULL, NULL, http_connection_free);
     self->metrics = metric_set_new(specs, kind, "http", component);
-    http_listener_watch_requests(self);
+    g_signal_connect(soup, "request-read", G_CALLBACK(on_request_read), self);
     self->watch = g_unix_fd_add(fd, G_IO_IN, on_connection, self);
     for (guint i = 0; i < N_SPARE; i++)
         self->spare[i] = -1;
     http_listener_fill_spare(self);
-    self->quiet_fd = -1;
-    if (listen_quietly(self, error))
-        return self;
-    http_listener_free(self);
-    return NULL;
+    return self;
 }
 
 const Endpoint *
@@ -442,8 +390,6 @@ http_listener_free(HttpListener *self)
     g_hash_table_unref(self->connections);
     metric_set_free(self->metrics);
     g_object_unref(self->soup);
-    if (self->quiet_fd >= 0)
-        close(self->quiet_fd);
     endpoint_free(self->bound);
     g_free(self);
 }

@@ -13,8 +13,7 @@ typedef struct HttpListener HttpListener;
 typedef struct {
     guint max_connections; /* one more takes the place of the one that asks for nothing longest */
     guint idle_s;          /* a connection on which nothing moves for so long is closed */
-    guint request_s;       /* a request is whole so long after its first byte, the first one of a
-                            * connection after that was made */
+    guint request_s;       /* its request is whole so long after a connection was made */
 } HttpLimits;
 
 /* Connections were closed, the last of them that of peer; n since the call before. At once, then

@@ -7,7 +7,7 @@
 #include "base/http_listener.h"
 #include "base/log.h"
 
-/* Clients of NSQ ask once a minute over a connection that they keep. */
+/* On a connection on which nothing moves. */
 #define IDLE_S 150
 #define REQUEST_S 5
 #define NSQ_HEADER "X-NSQ-Content-Type"

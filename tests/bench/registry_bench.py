@@ -109,8 +109,8 @@ class NsqServer(Server):
 
     def look_up(self, topic, n):
         request = f"GET /lookup?topic={topic} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
-        with socket.create_connection(("127.0.0.1", self.http)) as sock:
-            for _ in range(n):
+        for _ in range(n):
+            with socket.create_connection(("127.0.0.1", self.http)) as sock:
                 sock.sendall(request)
                 self.read_reply(sock)
 

@@ -187,8 +187,10 @@ has_name(int fd)
 
     if (fstat(fd, &info) != 0)
         return FALSE;
+    if (info.st_nlink > 0)
+        return TRUE;
     errno = ENOENT;
-    return info.st_nlink > 0;
+    return FALSE;
 }
 
 gboolean
