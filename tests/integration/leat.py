@@ -8,7 +8,7 @@ import pathlib
 import re
 import signal
 import subprocess
-import threading
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -84,9 +84,7 @@ class Leat:
         self.log_level = log_level
         self.prefix = list(prefix)
         self.env = dict(os.environ, G_DEBUG="fatal-criticals", **(env or {}))
-        self.lines = []
-        self.changed = threading.Condition()  # guards lines and ended
-        self.ended = False
+        self.log_file = None
         self.process = None
 
     # ---- life ----
@@ -99,22 +97,20 @@ class Leat:
 
     def launch(self):
         """Starts the process and does not wait."""
-        command = [*self.prefix, program(), "run", "--log-format", self.log_format, "--log-level", self.log_level]
-        self.process = subprocess.Popen(
-            command + [str(self.config_path)], stderr=subprocess.PIPE, cwd=self.folder, env=self.env, text=True,
-            errors="backslashreplace")
-        self.reader = threading.Thread(target=self._read_log, daemon=True)
-        self.reader.start()
+        self.log_file = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(self.command(), stderr=self.log_file, cwd=self.folder, env=self.env)
         return self
+
+    def command(self):
+        return [*self.prefix, program(), "run", "--log-format", self.log_format, "--log-level", self.log_level,
+                str(self.config_path)]
 
     def signal(self, number=signal.SIGTERM):
         self.process.send_signal(number)
 
     def wait(self, timeout=TIMEOUT):
         """The exit status."""
-        status = self.process.wait(timeout)
-        self.reader.join(TIMEOUT)
-        return status
+        return self.process.wait(timeout)
 
     def stop(self, expect=0, timeout=TIMEOUT):
         """Asks for a clean stop and asserts its exit status."""
@@ -133,23 +129,19 @@ class Leat:
 
     # ---- log ----
 
-    def _read_log(self):
-        for line in self.process.stderr:
-            with self.changed:
-                self.lines.append(line.rstrip("\n"))
-                self.changed.notify_all()
-        with self.changed:
-            self.ended = True
-            self.changed.notify_all()
+    @property
+    def lines(self):
+        """The whole lines of the log. What a thread logged before it answered a peer is here once the peer has the answer."""
+        size = os.fstat(self.log_file.fileno()).st_size
+        text = os.pread(self.log_file.fileno(), size, 0).decode(errors="backslashreplace")
+        return text.split("\n")[:-1]
 
     def log_text(self):
-        with self.changed:
-            return "\n".join(self.lines)
+        return "\n".join(self.lines)
 
     def log(self, message=None, **fields):
         """Entries (dicts) of the log so far with this message and these fields. JSON format only."""
-        with self.changed:
-            entries = [json.loads(line) for line in self.lines if line.startswith("{")]
+        entries = [json.loads(line) for line in self.lines if line.startswith("{")]
         return [e for e in entries
                 if message in (None, e["message"]) and all(e.get(k) == v for k, v in fields.items())]
 
@@ -162,17 +154,13 @@ class Leat:
 
         deadline = time.monotonic() + timeout
         while True:
-            with self.changed:
-                seen, over = len(self.lines), self.ended
+            over = not self.is_running
             entry = find()
             if entry is not None:
                 return entry
             assert not over, f"the agent ended without '{message}' {fields}; its log:\n{self.log_text()}"
-            with self.changed:
-                left = deadline - time.monotonic()
-                assert left > 0, f"no '{message}' {fields} in the log:\n{self.log_text()}"
-                if len(self.lines) == seen and not self.ended:
-                    self.changed.wait(left)
+            assert time.monotonic() < deadline, f"no '{message}' {fields} in the log:\n{self.log_text()}"
+            time.sleep(0.01)
 
     # ---- addresses ----
 

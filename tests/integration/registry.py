@@ -4,8 +4,6 @@ import os
 import pathlib
 import socket
 import struct
-import subprocess
-import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -37,15 +35,8 @@ class Registry(leat.Leat):
         self.pages = "http" if only_namesrv else "nsqlookupd-http"
         self.options = list(options) + ([] if config is None else [str(self.config_path)])
 
-    def launch(self):
-        command = [*self.prefix, program(), "--log-format", self.log_format, "--log-level", self.log_level]
-        self.lines, self.ended = [], False
-        self.process = subprocess.Popen(
-            command + self.options, stderr=subprocess.PIPE, cwd=self.folder, env=self.env, text=True,
-            errors="backslashreplace")
-        self.reader = threading.Thread(target=self._read_log, daemon=True)
-        self.reader.start()
-        return self
+    def command(self):
+        return [*self.prefix, program(), "--log-format", self.log_format, "--log-level", self.log_level, *self.options]
 
     @property
     def tcp(self):
