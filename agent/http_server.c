@@ -6,6 +6,7 @@
 #include "agent/flume_metrics.h"
 #include "base/http_listener.h"
 #include "base/log.h"
+#include "base/log_library.h"
 #include "base/metric.h"
 
 static const HttpLimits limits = { .max_connections = 64, .idle_s = 60, .request_s = 5 };
@@ -45,6 +46,7 @@ write_metrics(HttpServer *self, GString *out)
     g_autoptr(GPtrArray) own = g_ptr_array_new();
 
     g_ptr_array_add(own, http_listener_metrics(self->listener));
+    g_ptr_array_add(own, log_library_metrics());
     metrics_write_prometheus(own, out);
     components_visit_metrics(visit_for_prometheus, out);
     return SOUP_STATUS_OK;

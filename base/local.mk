@@ -35,6 +35,8 @@ libbase_a_SOURCES = \
 	%D%/json_writer.h \
 	%D%/log.c \
 	%D%/log.h \
+	%D%/log_library.c \
+	%D%/log_library.h \
 	%D%/log_rate.c \
 	%D%/log_rate.h \
 	%D%/loop.c \

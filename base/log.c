@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json_writer.h"
+#include "base/log_library.h"
 
 #define THREAD_NAME_MAX 64
 #define KERNEL_NAME_MAX 15
@@ -23,7 +23,6 @@ static _Thread_local char thread_name[THREAD_NAME_MAX];
 static LogFormat chosen_format = LOG_FORMAT_TEXT;
 static LogLevel chosen_level = LOG_AT_INFO;
 static gboolean to_journal = FALSE;
-static GLogLevelFlags fatal_levels = 0;
 
 static const char *const level_names[] = { "error", "warning", "info", "debug" };
 static const char *const syslog_priorities[] = { "3", "4", "6", "7" };
@@ -279,49 +278,13 @@ log_emit(LogLevel level, const char *message, const LogField *fields)
     write_stderr(line);
 }
 
-/* Messages of libraries, so that there is one shape of line. */
-static GLogWriterOutput
-write_library_entry(GLogLevelFlags flags, const GLogField *fields, gsize n_fields,
-                    gpointer user G_GNUC_UNUSED)
-{
-    LogLevel level = LOG_AT_DEBUG;
-    const char *message = "";
-    const char *domain = NULL;
-
-    if (flags & (G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL))
-        level = LOG_AT_ERROR;
-    else if (flags & G_LOG_LEVEL_WARNING)
-        level = LOG_AT_WARNING;
-    else if (flags & G_LOG_LEVEL_MESSAGE)
-        level = LOG_AT_INFO;
-    for (gsize i = 0; i < n_fields; i++) {
-        if (fields[i].length != -1)
-            continue;
-        if (g_str_equal(fields[i].key, "MESSAGE"))
-            message = fields[i].value;
-        else if (g_str_equal(fields[i].key, "GLIB_DOMAIN"))
-            domain = fields[i].value;
-    }
-    log_at(level, "message of a library", LOG_TEXT("library", domain), LOG_TEXT("text", message));
-    if (flags & fatal_levels)
-        abort();
-    return G_LOG_WRITER_HANDLED;
-}
-
 void
 log_init(LogFormat format, LogLevel level)
 {
-    static gboolean writer_is_set = FALSE; /* GLib takes one writer only */
-
     chosen_format = format;
     chosen_level = level;
     to_journal = format == LOG_FORMAT_TEXT && g_log_writer_is_journald(STDERR_FILENO);
-    if (writer_is_set)
-        return;
-    writer_is_set = TRUE;
-    fatal_levels = g_log_set_always_fatal(G_LOG_FATAL_MASK);
-    g_log_set_always_fatal(fatal_levels);
-    g_log_set_writer_func(write_library_entry, NULL, NULL);
+    log_library_take();
 }
 
 static gboolean

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_library.h"
 #include "base/metric.h"
 #include "registry/nsq_page.h"
 #include "registry/route_page.h"
@@ -102,6 +103,7 @@ show_metrics(HttpRequest *request, gpointer user)
         namesrv_service_add_metrics(self->namesrv, sets);
     if (self->server != NULL)
         g_ptr_array_add(sets, http_server_metrics(self->server));
+    g_ptr_array_add(sets, log_library_metrics());
     metrics_write_prometheus(sets, out);
     http_request_answer(request, 200, "text/plain; version=0.0.4; charset=utf-8", out);
 }

@@ -3,6 +3,7 @@ import contextlib
 import json
 import re
 import socket
+import time
 
 import pytest
 
@@ -224,3 +225,15 @@ def test_scrapes_leave_memory_and_descriptors_as_they_were(leat):
 
     assert has_address_sanitizer() or agent.status_kb("RssAnon") - before_kb < 500
     wait_until(lambda: agent.n_descriptors() <= before, "the last connections are closed")
+
+
+def test_requests_that_libraries_complain_of_have_a_line_now_and_then(leat):
+    agent = leat(THRIFT_CONFIG)
+    began = time.monotonic()
+    for _ in range(40):
+        with socket.create_connection(agent.address("http"), timeout=10) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 ")
+
+    assert agent.metric("leat_library_messages_total") == 40
+    assert 1 <= len(agent.log("message of a library")) <= 1 + time.monotonic() - began

@@ -321,3 +321,17 @@ def test_a_look_up_that_waits_keeps_its_place_and_half_requests_give_way(registr
         assert watcher.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
         made.wait_for_log("connections closed to keep room", component="nsqlookupd-http", reason="room-for-another")
         assert made.metric("leat_http_connections_closed_total", component="nsqlookupd-http") > 0
+
+
+def test_requests_that_libraries_complain_of_have_a_line_now_and_then(registry):
+    """libsoup hands a length that is none to GLib, which warns of it each time."""
+    made = registry()
+    began = time.monotonic()
+    for _ in range(40):
+        with socket.create_connection(made.address("nsqlookupd-http"), timeout=10) as client:
+            client.sendall(b"GET /ping HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 ")
+
+    assert made.metric("leat_library_messages_total") == 40
+    assert 1 <= len(made.log("message of a library")) <= 1 + time.monotonic() - began
+    assert made.ask("/ping").text == "OK"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log_library.h"
+
 /* What body writes to stderr. */
 static char *
 capture(void (*body)(void))
@@ -144,6 +146,27 @@ test_messages_of_libraries_have_the_same_shape(void)
 }
 
 static void
+write_flood(void)
+{
+    for (int i = 0; i < 1000; i++)
+        g_log_structured("libflood", G_LOG_LEVEL_WARNING, "MESSAGE", "odd %d", i);
+    g_log_structured("libquiet", G_LOG_LEVEL_WARNING, "MESSAGE", "once");
+}
+
+static void
+test_a_library_that_says_much_has_one_line_and_all_is_counted(void)
+{
+    guint64 before = metric_get(log_library_metrics(), 0);
+    g_autofree char *text = NULL;
+
+    log_init(LOG_FORMAT_TEXT, LOG_AT_INFO);
+    text = capture(write_flood);
+
+    assert_matches(text, TIME "[^\\n]*libflood text=\"odd 0\"\\n[^\\n]*libquiet text=once\\n$");
+    g_assert_cmpuint(metric_get(log_library_metrics(), 0) - before, ==, 1001);
+}
+
+static void
 test_a_critical_message_that_is_fatal_ends_the_process(void)
 {
     if (g_test_subprocess()) {
@@ -178,6 +201,8 @@ main(int argc, char **argv)
                     test_a_critical_message_that_is_fatal_ends_the_process);
     if (!g_test_subprocess())
         g_log_set_always_fatal(G_LOG_FATAL_MASK);
+    g_test_add_func("/log/a-library-that-says-much",
+                    test_a_library_that_says_much_has_one_line_and_all_is_counted);
     g_test_add_func("/log/a-line-has-all-its-parts",
                     test_a_line_has_time_level_thread_message_and_fields);
     g_test_add_func("/log/no-value-breaks-its-line", test_no_value_breaks_its_line);
