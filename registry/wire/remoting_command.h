@@ -43,8 +43,8 @@ typedef struct {
  * again; if so many are there already, the first *ret_needed are the whole frame. */
 gboolean remoting_frame_needs(ByteSpan received, gsize max_frame, gsize *ret_needed,
                               GError **error);
-/* A whole frame, which outlives the command. NULL, with what is wrong (G_IO_ERROR_INVALID_DATA):
- * the connection has to be closed. */
+/* A frame, which outlives the command. NULL, with what is wrong (G_IO_ERROR_INVALID_DATA), also if
+ * it is not whole: the connection has to be closed. */
 RemotingCommand *remoting_command_decode(ByteSpan frame, GError **error);
 /* Appends its frame. The header is JSON. */
 void remoting_command_encode(const RemotingCommand *self, GByteArray *out);

@@ -234,6 +234,16 @@ read_packed(ByteSpan bytes, Header *header, GError **error)
 
 /* ---- the whole ---- */
 
+/* Not every caller has asked remoting_frame_needs: what is read below is trusted from here on. */
+static gboolean
+check_frame(ByteSpan frame, GError **error)
+{
+    gsize needed;
+
+    return remoting_frame_needs(frame, G_MAXSIZE, &needed, error) &&
+           (needed == frame.length || refuse(error, "a frame has another length than it says"));
+}
+
 RemotingCommand *
 remoting_command_decode(ByteSpan frame, GError **error)
 {
@@ -243,7 +253,8 @@ remoting_command_decode(ByteSpan frame, GError **error)
     guint32 mark;
     gboolean done;
 
-    g_assert(frame.length >= LENGTHS);
+    if (!check_frame(frame, error))
+        return NULL;
     mark = read_be32(frame.data + 4);
     bytes = byte_span(frame.data + LENGTHS, mark & 0xffffff);
     done = mark >> 24 == REMOTING_HEADER_JSON ? read_json(bytes, &header, error)

@@ -196,9 +196,12 @@ check_registration(const RemotingCommand *request)
 static void
 check_stream(ByteSpan stream)
 {
+    g_autoptr(RemotingCommand) at_once = remoting_command_decode(stream, NULL);
     g_autoptr(GError) error = NULL;
     gsize needed;
 
+    if (at_once != NULL)
+        check_command(at_once);
     while (remoting_frame_needs(stream, MAX_FRAME, &needed, &error) && needed <= stream.length) {
         g_autoptr(RemotingCommand) command =
             remoting_command_decode(byte_span(stream.data, needed), &error);

@@ -33,11 +33,10 @@ describe(const RemotingCommand *command)
 
 /* Its description and fields, or the error. (transfer full) */
 static char *
-decode(const GByteArray *frame)
+decode_span(ByteSpan frame)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(RemotingCommand) command =
-        remoting_command_decode(byte_span(frame->data, frame->len), &error);
+    g_autoptr(RemotingCommand) command = remoting_command_decode(frame, &error);
     g_autoptr(GString) out = g_string_new(NULL);
     g_autofree char *description = NULL;
 
@@ -52,6 +51,12 @@ decode(const GByteArray *frame)
         g_string_append_printf(out, " %s=%s", field->name, field->value);
     }
     return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static char *
+decode(const GByteArray *frame)
+{
+    return decode_span(byte_span(frame->data, frame->len));
 }
 
 static char *
@@ -77,6 +82,8 @@ needs(ByteSpan received, gsize max)
                ? g_strdup_printf("%" G_GSIZE_FORMAT, needed)
                : g_strdup(error->message);
 }
+
+#define DECODE(bytes) decode_span(byte_span(bytes, sizeof(bytes) - 1))
 
 /* Frees made. */
 static void
@@ -112,6 +119,17 @@ test_what_is_no_frame_says_why(void)
                 "it speaks HTTP; this is the port of RocketMQ's remoting protocol");
     assert_text(NEEDS("PROXY TCP4", REMOTING_MAX_FRAME),
                 "it begins with a PROXY preamble, which is not read here");
+}
+
+static void
+test_decoding_trusts_no_length(void)
+{
+    assert_text(DECODE(""), "a frame has another length than it says");
+    assert_text(DECODE("\0\0\0\2{}"), "a frame has a length that none can have");
+    assert_text(DECODE("\0\0\0\4\0\0\0"), "a frame has another length than it says");
+    assert_text(DECODE("\0\0\0\6\0\xff\xff\xff{}"), "a header is longer than its frame");
+    assert_text(DECODE("\0\0\0\6\2\0\0\2{}"), "a header is neither JSON nor packed");
+    assert_text(DECODE("\0\0\0\6\0\0\0\2{}x"), "a frame has another length than it says");
 }
 
 static void
@@ -296,6 +314,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/remoting/length", test_frame_tells_how_long_it_is);
     g_test_add_func("/remoting/no-frame", test_what_is_no_frame_says_why);
+    g_test_add_func("/remoting/decode-lengths", test_decoding_trusts_no_length);
     g_test_add_func("/remoting/limit", test_limit_is_the_originals);
     g_test_add_func("/remoting/json-header", test_json_header);
     g_test_add_func("/remoting/fields-without-quotes", test_fields_need_no_quotes);
