@@ -42,6 +42,8 @@ libdiscovery_a_SOURCES = \
 	%D%/discovery/lookup_schedule.c \
 	%D%/discovery/lookup_schedule.h \
 	%D%/discovery/nsq_lookup.c \
+	%D%/discovery/registry_port.c \
+	%D%/discovery/registry_port.h \
 	%D%/discovery/registry_view.c \
 	%D%/discovery/registry_view.h \
 	%D%/discovery/remoting_ask.c \

@@ -14,7 +14,8 @@ gboolean registry_ask_kind(const Endpoint *registry, RegistryKind *ret_kind, GEr
 typedef gboolean (*HttpTaker)(const HttpReply *reply, gpointer user, GError **error);
 gboolean registry_ask_http(const Endpoint *registry, const char *path, const char *query,
                            gint64 timeout_us, HttpTaker take, gpointer user, GError **error);
-/* Of success, unless the code of the answer is may_be. */
+/* Of an answer of success, or of the code also_fine; any other one is an error. */
 typedef gboolean (*RemotingTaker)(const RemotingCommand *answer, gpointer user, GError **error);
-gboolean registry_ask_namesrv(const Endpoint *registry, const RemotingCommand *request, int may_be,
-                              gint64 timeout_us, RemotingTaker take, gpointer user, GError **error);
+gboolean registry_ask_namesrv(const Endpoint *registry, const RemotingCommand *request,
+                              int also_fine, gint64 timeout_us, RemotingTaker take, gpointer user,
+                              GError **error);

@@ -1,18 +1,12 @@
 /* nsq_lookup.c - asks an nsqlookupd over HTTP, and finds out what is wrong with an address where
  * no HTTP is. */
-#include <string.h>
-
-#include "client/discovery/frame_exchange.h"
 #include "client/discovery/lookup.h"
+#include "client/discovery/registry_port.h"
 #include "client/discovery/registry_view.h"
 #include "registry/wire/nsq_answer.h"
 
 #define STATUS_OK 200
 #define STATUS_NOT_FOUND 404
-
-/* What any nsqlookupd says on its TCP port to one who speaks HTTP there; no answer is so short. */
-#define WRONG_PORT_ANSWER "E_BAD_PROTOCOL"
-#define WRONG_PORT_MAX_ANSWER 64
 
 typedef struct {
     Endpoint *registry;
@@ -46,56 +40,29 @@ lookup_timeout_us(const LookupQuestion *question)
 
 /* ---- what is wrong ---- */
 
-static gboolean
-is_wrong_port_answer(GBytes *answer)
-{
-    gsize length;
-    const char *text = answer == NULL ? NULL : g_bytes_get_data(answer, &length);
-
-    return text != NULL && length == 4 + strlen(WRONG_PORT_ANSWER) &&
-           memcmp(text + 4, WRONG_PORT_ANSWER, strlen(WRONG_PORT_ANSWER)) == 0;
-}
-
 static void
-on_sniffed(GBytes *answer, const GError *error G_GNUC_UNUSED, gpointer user)
+on_port_found(RegistryPort port, const GError *error G_GNUC_UNUSED, gpointer user)
 {
     NsqLookup *self = user;
 
-    if (is_wrong_port_answer(answer)) {
+    if (port == REGISTRY_PORT_NSQ_TCP) {
         g_clear_error(&self->error);
-        g_set_error(&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                    "port %u is nsqlookupd's for TCP, where nodes register; write its port for "
-                    "HTTP, which is 4161 unless it was told otherwise",
-                    self->registry->port);
+        self->error = registry_port_explain_nsq_tcp(self->registry->port);
     }
     lookup_fail(self, self->error);
 }
 
-/* Nobody was there, or nobody is asked any more. */
-static gboolean
-explains_itself(const GError *error)
-{
-    return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ||
-           g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED) ||
-           g_error_matches(error, G_IO_ERROR, G_IO_ERROR_HOST_UNREACHABLE) ||
-           g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NETWORK_UNREACHABLE) ||
-           g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) ||
-           error->domain == G_RESOLVER_ERROR;
-}
-
+/* Unless nobody was there, or nobody is asked any more. */
 static void
 lookup_look_into(NsqLookup *self, const GError *error)
 {
-    static const char question[] = "GET /ping HTTP/1.0\r\n\r\n";
-    g_autoptr(GBytes) bytes = g_bytes_new_static(question, strlen(question));
-
-    if (explains_itself(error)) {
+    if (registry_port_is_absence(error) ||
+        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
         lookup_fail(self, error);
         return;
     }
     self->error = g_error_copy(error);
-    frame_exchange(self->registry, bytes, WRONG_PORT_MAX_ANSWER, LOOKUP_TIMEOUT_US, self->stop,
-                   on_sniffed, self);
+    registry_port_find_out(self->registry, self->stop, on_port_found, self);
 }
 
 /* ---- answers ---- */

@@ -1,26 +1,14 @@
 /* remoting_ask.c - a command there, a command back; and what a wrong port answers. */
 #include "client/discovery/remoting_ask.h"
 
-#include <string.h>
-
 #include "client/discovery/frame_exchange.h"
-
-/* What an nsqlookupd answers to all that is not its own protocol, behind its length. */
-#define NSQ_ANSWER "E_BAD_PROTOCOL"
-#define LENGTH_BYTES 4
+#include "client/discovery/registry_port.h"
 
 typedef struct {
     guint16 port;
     RemotingAnswered done;
     gpointer user;
 } RemotingQuestion;
-
-static gboolean
-is_nsq_answer(ByteSpan frame)
-{
-    return byte_span_equal(byte_span(frame.data + LENGTH_BYTES, frame.length - LENGTH_BYTES),
-                           byte_span_of_text(NSQ_ANSWER));
-}
 
 static void
 question_fail(const RemotingQuestion *self, const char *what)
@@ -40,7 +28,7 @@ question_take(const RemotingQuestion *self, ByteSpan frame)
     g_autoptr(GError) error = NULL;
     g_autoptr(RemotingCommand) answer = NULL;
 
-    if (is_nsq_answer(frame)) {
+    if (registry_port_is_nsq_tcp(frame)) {
         question_fail(self, "nsqlookupd's for TCP");
         return;
     }
