@@ -65,6 +65,8 @@ libbase_a_SOURCES = \
 	%D%/span.h \
 	%D%/suggestion.c \
 	%D%/suggestion.h \
+	%D%/text_hash.c \
+	%D%/text_hash.h \
 	%D%/text_wrap.c \
 	%D%/text_wrap.h \
 	%D%/yaml_expand.c \

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text_hash.h"
+
 struct HttpQuery {
     GHashTable *values; /* key → first value */
 };
@@ -64,7 +66,7 @@ http_query_parse(const char *text)
     g_autoptr(HttpQuery) self = g_new0(HttpQuery, 1);
     g_auto(GStrv) parameters = g_strsplit(text != NULL ? text : "", "&", -1);
 
-    self->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    self->values = g_hash_table_new_full(text_hash, g_str_equal, g_free, g_free);
     for (guint i = 0; parameters[i] != NULL; i++)
         if (!add_parameter(self, parameters[i]))
             return NULL;

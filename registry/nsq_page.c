@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/text_hash.h"
 #include "registry/html_table.h"
 
 /* A node that has used up this share of its patience is about to be passed over. */
@@ -23,7 +24,7 @@ address_of(const NsqNode *node)
 static GHashTable *
 newest_nodes(const NsqTable *table)
 {
-    GHashTable *newest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    GHashTable *newest = g_hash_table_new_full(text_hash, g_str_equal, g_free, NULL);
 
     for (const GList *link = nsq_table_nodes(table); link != NULL; link = link->next) {
         const NsqNode *node = link->data;

@@ -1,6 +1,7 @@
 /* nsq_table.c - topics, channels, nodes, and what binds them. */
 #include "registry/nsq_table.h"
 
+#include "base/text_hash.h"
 #include "registry/nsq_table_private.h"
 #include "registry/wire/nsq_name.h"
 
@@ -72,7 +73,7 @@ ensure_topic(NsqTable *self, const char *name)
     topic = g_new0(NsqTopic, 1);
     topic->name = g_strdup(name);
     topic->own.topic = topic;
-    topic->channels = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, registration_free);
+    topic->channels = g_hash_table_new_full(text_hash, g_str_equal, NULL, registration_free);
     g_hash_table_insert(self->topics, topic->name, topic);
     return topic;
 }
@@ -363,7 +364,7 @@ nsq_table_new(const NsqRules *rules, guint64 first_index)
 
     self->rules = *rules;
     self->first_index = self->last_index = first_index;
-    self->topics = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, topic_free);
+    self->topics = g_hash_table_new_full(text_hash, g_str_equal, NULL, topic_free);
     self->producers = g_hash_table_new(nsq_producer_hash, nsq_producer_equal);
     return self;
 }

@@ -1,5 +1,6 @@
 /* route_node.c - the processes of a broker: their ids, their sessions, how they leave. */
 #include "base/clock.h"
+#include "base/text_hash.h"
 #include "registry/route_table_private.h"
 
 guint
@@ -7,7 +8,7 @@ route_node_hash(gconstpointer data)
 {
     const RouteNode *node = data;
 
-    return g_str_hash(node->cluster) * 31 + g_str_hash(node->address);
+    return text_hash(node->cluster) * 31 + text_hash(node->address);
 }
 
 gboolean

@@ -1,5 +1,6 @@
 /* route_register.c - what a broker tells of itself, taken into the table. */
 #include "base/clock.h"
+#include "base/text_hash.h"
 #include "registry/route_table_private.h"
 
 typedef struct {
@@ -188,7 +189,7 @@ is_to_be_taken(const Registering *self, const char *name)
 static void
 drop_topics_not_told(const Registering *self)
 {
-    g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) told = g_hash_table_new(text_hash, g_str_equal);
     RouteOffer *next;
 
     for (guint i = 0; i < self->told->topics->len; i++)
@@ -210,7 +211,7 @@ take_mappings(const Registering *self)
         if (topic == NULL)
             continue;
         if (topic->mappings == NULL)
-            topic->mappings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+            topic->mappings = g_hash_table_new_full(text_hash, g_str_equal, g_free, g_free);
         if (g_strcmp0(g_hash_table_lookup(topic->mappings, mapping->broker), mapping->json) == 0)
             continue;
         if (g_hash_table_replace(topic->mappings, g_strdup(mapping->broker),

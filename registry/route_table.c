@@ -2,6 +2,7 @@
 #include "registry/route_table.h"
 
 #include "base/clock.h"
+#include "base/text_hash.h"
 #include "registry/route_table_private.h"
 
 /* Groups of nodes that watch each other ask for topics of this kind: they want to see who is there,
@@ -96,7 +97,7 @@ route_table_ensure_broker(RouteTable *self, const char *name, const char *cluste
     if (broker == NULL)
         broker = add_broker(self, name, cluster);
     if (names == NULL) {
-        names = g_hash_table_new(g_str_hash, g_str_equal);
+        names = g_hash_table_new(text_hash, g_str_equal);
         g_hash_table_insert(self->clusters, g_strdup(cluster), names);
     }
     g_hash_table_add(names, broker->name);
@@ -310,10 +311,10 @@ route_table_new(const RouteRules *rules, guint64 first_index)
     self->rules = *rules;
     self->first_index = self->last_index = first_index;
     self->next_us = CLOCK_NEVER;
-    self->topics = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, topic_free);
-    self->brokers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, broker_free);
+    self->topics = g_hash_table_new_full(text_hash, g_str_equal, NULL, topic_free);
+    self->brokers = g_hash_table_new_full(text_hash, g_str_equal, NULL, broker_free);
     self->clusters =
-        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_hash_table_unref);
+        g_hash_table_new_full(text_hash, g_str_equal, g_free, (GDestroyNotify) g_hash_table_unref);
     self->nodes = g_hash_table_new(route_node_hash, route_node_equal);
     self->offers = g_hash_table_new(route_offer_hash, route_offer_equal);
     return self;

@@ -2,6 +2,7 @@
 #include "registry/topic_watch.h"
 
 #include "base/clock.h"
+#include "base/text_hash.h"
 
 struct TopicWatch {
     Loop *loop;
@@ -127,7 +128,7 @@ topic_watch_new(Loop *loop, const char *section)
     TopicWatch *self = g_new0(TopicWatch, 1);
 
     self->loop = loop;
-    self->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+    self->waiting = g_hash_table_new_full(text_hash, g_str_equal, g_free, queue_free);
     self->wake_up.expired = on_wake_up;
     self->metrics = metric_set_new(specs, "registry", section, section);
     return self;

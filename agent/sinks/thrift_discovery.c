@@ -3,6 +3,7 @@
 
 #include "agent/sinks/thrift_metrics.h"
 #include "base/clock.h"
+#include "base/text_hash.h"
 #include "client/discovery/discovery_settings.h"
 #include "client/discovery/found_client.h"
 
@@ -40,7 +41,7 @@ discovery_count(const ThriftDiscovery *self, ThriftSinkMetric metric)
 static GHashTable *
 names_of(const GPtrArray *hosts)
 {
-    GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    GHashTable *names = g_hash_table_new_full(text_hash, g_str_equal, g_free, NULL);
 
     for (guint i = 0; i < hosts->len; i++)
         g_hash_table_add(names, g_strdup(((const FoundHost *) hosts->pdata[i])->name));
@@ -139,7 +140,7 @@ thrift_discovery_new(Sink *sink, RpcClient *client, const GPtrArray *rows, Thrif
     self->sink = sink;
     self->client = client;
     self->findings = findings;
-    self->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    self->names = g_hash_table_new_full(text_hash, g_str_equal, g_free, NULL);
     g_mutex_init(&self->lock);
     g_cond_init(&self->wait_is_over);
     if (g_atomic_int_get(&findings->n_hosts) == 0)

@@ -3,19 +3,20 @@
 
 #include <string.h>
 
+#include "base/text_hash.h"
 #include "registry/wire/fastjson.h"
 #include "registry/wire/json_object.h"
 
 GHashTable *
 kv_table_new(void)
 {
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    return g_hash_table_new_full(text_hash, g_str_equal, g_free, g_free);
 }
 
 GHashTable *
 kv_config_new(void)
 {
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+    return g_hash_table_new_full(text_hash, g_str_equal, g_free,
                                  (GDestroyNotify) g_hash_table_unref);
 }
 

@@ -98,6 +98,7 @@ unit_tests = \
 	%D%/test_spillable_channel \
 	%D%/test_source_put \
 	%D%/test_take_waiters \
+	%D%/test_text_hash \
 	%D%/test_thrift_hosts \
 	%D%/test_thrift_sink \
 	%D%/test_time_pattern \
@@ -246,6 +247,8 @@ tests_unit_test_agent_config_SOURCES = %D%/test_agent_config.c
 tests_unit_test_agent_config_LDADD = $(AGENT_LIBS)
 tests_unit_test_builtin_SOURCES = %D%/test_builtin.c
 tests_unit_test_builtin_LDADD = $(AGENT_LIBS)
+tests_unit_test_text_hash_SOURCES = %D%/test_text_hash.c
+tests_unit_test_text_hash_LDADD = $(BASE_LIBS)
 tests_unit_test_topology_SOURCES = %D%/test_topology.c
 tests_unit_test_topology_LDADD = $(AGENT_LIBS)
 tests_unit_test_event_edit_SOURCES = %D%/test_event_edit.c $(test_events)
