@@ -45,7 +45,7 @@ RequestOutcome namesrv_fail_body(NamesrvConnection *self, const RemotingCommand 
 
 /* ---- namesrv_waiters.c: routes that are waited for ---- */
 
-/* FALSE: it waits for nothing, or too many do; it is to be answered now. */
+/* FALSE: it waits for nothing, or that would cost too much; it is to be answered now. */
 gboolean namesrv_hold(NamesrvConnection *self, const RemotingCommand *request, const char *topic);
 void namesrv_forget_waiters(NamesrvConnection *self);
 

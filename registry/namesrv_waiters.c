@@ -1,10 +1,13 @@
 /* namesrv_waiters.c - routes that are waited for: the requests, until there is news. */
+#include <string.h>
+
 #include "registry/namesrv_server_private.h"
 #include "registry/wire/namesrv_watch.h"
 
 /* Who asks for more is answered at once, as by a name server that knows no waiting. */
 #define WAITERS_OF_CONNECTION_MAX 1000
 #define WAITERS_MAX 100000
+#define WAITING_BYTES_MAX 2048 /* of a request, of which all fields are kept while it waits */
 
 typedef struct {
     TopicWaiter base;
@@ -79,15 +82,33 @@ wait_of(const NamesrvConnection *self, const RemotingCommand *request, const cha
     return MIN(wait_ms * 1000, parts->settings->idle_us / 2);
 }
 
+static gboolean
+is_large(const RemotingCommand *request)
+{
+    gsize size = 0;
+
+    for (guint i = 0; i < request->fields->len; i++) {
+        const RemotingField *field = &g_array_index(request->fields, RemotingField, i);
+
+        size += strlen(field->name) + strlen(field->value);
+    }
+    return size > WAITING_BYTES_MAX;
+}
+
+static gboolean
+is_too_much(const NamesrvConnection *self, const RemotingCommand *request)
+{
+    return self->waiters.length >= WAITERS_OF_CONNECTION_MAX ||
+           topic_watch_count(self->server->parts.watch) >= WAITERS_MAX || is_large(request);
+}
+
 gboolean
 namesrv_hold(NamesrvConnection *self, const RemotingCommand *request, const char *topic)
 {
-    TopicWatch *watch = self->server->parts.watch;
     gint64 wait_us = wait_of(self, request, topic);
     Waiter *waiter;
 
-    if (wait_us == 0 || request->is_one_way || self->waiters.length >= WAITERS_OF_CONNECTION_MAX ||
-        topic_watch_count(watch) >= WAITERS_MAX)
+    if (wait_us == 0 || request->is_one_way || is_too_much(self, request))
         return FALSE;
     waiter = g_new0(Waiter, 1);
     waiter->base.answer = on_answer;
@@ -95,6 +116,6 @@ namesrv_hold(NamesrvConnection *self, const RemotingCommand *request, const char
     waiter->request = copy_request(request);
     waiter->of_connection.data = waiter;
     g_queue_push_tail_link(&self->waiters, &waiter->of_connection);
-    topic_watch_add(watch, &waiter->base, topic, wait_us);
+    topic_watch_add(self->server->parts.watch, &waiter->base, topic, wait_us);
     return TRUE;
 }

@@ -64,6 +64,16 @@ def test_a_watch_ends_with_its_time_its_client_and_the_registry(namesrv):
 
 # ---- brokers come and go ----
 
+def test_a_watch_that_costs_too_much_is_answered_at_once(namesrv):
+    client = Remoting(namesrv().namesrv)
+    index = index_of(client.route("t1"))
+
+    assert client.route("t1", leatWait=60000, leatIndex=index, padding="x" * 2048).code == 17
+    for _ in range(1000):
+        client.send(105, topic="t1", leatWait=60000, leatIndex=index)
+    assert client.route("t1", leatWait=60000, leatIndex=index).code == 17
+
+
 def test_a_broker_that_is_not_heard_expires_and_its_connection_is_closed(namesrv):
     made = namesrv(scan_interval="10ms")
     broker, client = Remoting(made.namesrv), Remoting(made.namesrv)
