@@ -146,7 +146,8 @@ static const OptionSpec namesrv_options[] = {
       OPTION_AT(SIZE, NamesrvSettings, receive_memory),
       .fallback = "256MiB",
       .min = 65536,
-      .help = "What all connections together may hold of requests that are not there whole." },
+      .help = "What all connections together may hold of requests that are not there whole, and as "
+              "much of answers that nobody reads." },
     { 0 },
 };
 

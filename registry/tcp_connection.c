@@ -20,6 +20,18 @@ drop_input(TcpConnection *self)
     g_clear_pointer(&self->input, g_byte_array_unref);
 }
 
+/* FALSE: it is too much, with what all others leave unread. */
+static gboolean
+count_output(TcpConnection *self)
+{
+    TcpServer *server = self->server;
+
+    server->unsent_bytes -= self->unsent_bytes;
+    self->unsent_bytes = self->output != NULL ? self->output->len : 0;
+    server->unsent_bytes += self->unsent_bytes;
+    return self->unsent_bytes == 0 || server->unsent_bytes <= server->options.held_max;
+}
+
 static void
 leave(TcpConnection *self, const char *why)
 {
@@ -37,6 +49,7 @@ tcp_connection_close(TcpConnection *self, const char *why)
     leave(self, why);
     drop_input(self);
     g_clear_pointer(&self->output, g_byte_array_unref);
+    count_output(self);
     loop_timer_clear(server->loop, &self->timer);
     loop_remove(server->loop, &self->watch);
     close(self->watch.fd);
@@ -202,6 +215,11 @@ go_on(TcpConnection *self)
     }
     if (!ok) {
         tcp_connection_close(self, g_strerror(errno));
+        return;
+    }
+    if (!count_output(self)) {
+        tcp_connection_note_refusal(self, REFUSAL_RESOURCES, "answers that nobody reads");
+        tcp_connection_close(self, "it does not read its answers");
         return;
     }
     if (self->output != NULL) {

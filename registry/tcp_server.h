@@ -1,7 +1,8 @@
 /* tcp_server.h - the TCP side of a name service: accepts, reads, answers, and ends connections, of
  * which a protocol says what their bytes mean.
  *
- * While an answer has not gone out, nothing is read: whoever does not read is not listened to.
+ * While an answer has not gone out, nothing is read: whoever does not read is not listened to. If
+ * all of them together leave too much unread, the one that comes then is closed.
  * Answers that have been refused something and end the connection get a moment to be read, since
  * closing with unread bytes would take them back. */
 #pragma once
@@ -35,7 +36,8 @@ typedef struct {
 typedef struct {
     const Endpoint *listen;
     guint max_connections;
-    gsize held_max;   /* what all connections together may have of what is not there whole */
+    gsize held_max;   /* what all connections together may have of what is not there whole, and
+                         again of answers that have not gone out */
     gint64 linger_us; /* how long a client may take to read why its connection ends */
 } TcpServerOptions;
 
@@ -55,6 +57,7 @@ struct TcpConnection {
     gint64 active_us;
     GByteArray *input;  /* NULL: nothing is left over */
     GByteArray *output; /* NULL: all has gone out */
+    gsize unsent_bytes; /* as the server has counted them */
 };
 
 /* Loop, refusals and protocol are borrowed; user is for the protocol. */

@@ -18,6 +18,7 @@ struct TcpServer {
     LoopTimer pause;    /* no descriptors: until it is over the listener is not watched */
     GQueue connections; /* TcpConnection */
     gsize held_bytes;   /* in the inputs of all connections */
+    gsize unsent_bytes; /* in their outputs */
     guint8 scratch[TCP_READ_BYTES];
 };
 

@@ -1,4 +1,5 @@
 """test_namesrv_tcp.py - RocketMQ's remoting protocol: requests, answers, and what hostile clients get."""
+import contextlib
 import struct
 
 import pytest
@@ -149,6 +150,19 @@ def test_what_is_too_much_is_refused_and_the_rest_goes_on(namesrv):
     assert broker.register("b" * 2000, "10.0.0.4:10911").remark == "a name or a list is too long"
 
     assert broker.register().code == 0 and broker.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
+
+
+def test_answers_that_nobody_reads_have_a_limit(namesrv):
+    made = namesrv(receive_memory="512KiB")
+    broker, deaf = Remoting(made.namesrv), [Remoting(made.namesrv) for _ in range(20)]
+    broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
+    for client in deaf:
+        with contextlib.suppress(ConnectionError):
+            for _ in range(1000):  # answers of 30 kB each: what the kernel does not take stays with the registry
+                client.send(206)
+
+    assert made.wait_for_log("out of resources")["detail"] == "answers that nobody reads"
+    assert len(broker.ask(206).json["topicList"]) == 2000
 
 
 def test_who_reads_nothing_is_not_listened_to(namesrv):
