@@ -61,6 +61,9 @@ typedef struct {
     /* Any thread, returns at once: a running deliver or collect ends soon with DELIVERY_RETRY. May
      * be NULL if they never wait. */
     void (*interrupt)(Sink *self);
+    /* Likewise, when the agent begins to stop: from now on nothing waits for a destination to turn
+     * up, while what is under way goes on. NULL: nothing does. */
+    void (*hurry)(Sink *self);
     /* Likewise, but only if the sink has another destination, which then comes before the one that
      * has not answered. NULL: it has one. */
     void (*reroute)(Sink *self);

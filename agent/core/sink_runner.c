@@ -195,7 +195,7 @@ runner_enter_phase(SinkRunner *self, Phase phase)
     self->phase = MAX(self->phase, phase);
     g_cond_broadcast(&self->changed);
     g_mutex_unlock(&self->lock);
-    g_atomic_int_set(&self->worker.hurry, 1);
+    sink_worker_hurry(&self->worker);
     if (sink->group != NULL)
         sink_group_forgive(sink->group);
     channel_wake(sink->channel);

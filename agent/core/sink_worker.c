@@ -355,6 +355,16 @@ sink_worker_end(SinkWorker *self)
 }
 
 void
+sink_worker_hurry(SinkWorker *self)
+{
+    const SinkType *type = sink_type(self->sink);
+
+    g_atomic_int_set(&self->hurry, 1);
+    if (type->hurry != NULL)
+        type->hurry(self->sink);
+}
+
+void
 sink_worker_interrupt(SinkWorker *self)
 {
     const SinkType *type = sink_type(self->sink);

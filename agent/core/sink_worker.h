@@ -43,6 +43,8 @@ void sink_worker_step(SinkWorker *self, const gint *stop, gint64 deadline_us);
 /* Ends everything; nothing is leased afterwards. */
 void sink_worker_end(SinkWorker *self);
 
+/* Any thread: the agent stops. */
+void sink_worker_hurry(SinkWorker *self);
 /* Any thread: what waits for the destination fails, soon. */
 void sink_worker_interrupt(SinkWorker *self);
 /* Any thread: what no destination has answered since then fails, if another sink or another

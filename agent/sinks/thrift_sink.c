@@ -193,11 +193,16 @@ thrift_sink_answered_by(Sink *sink)
 static void
 thrift_sink_interrupt(Sink *sink)
 {
+    rpc_client_interrupt(thrift_sink_of(sink)->rpc);
+}
+
+static void
+thrift_sink_hurry(Sink *sink)
+{
     const ThriftSink *self = thrift_sink_of(sink);
 
     if (self->finder != NULL)
         thrift_discovery_end_wait(self->finder);
-    rpc_client_interrupt(self->rpc);
 }
 
 static void
@@ -306,6 +311,7 @@ const SinkType thrift_sink = {
     .collect = thrift_sink_collect,
     .answered_by = thrift_sink_answered_by,
     .interrupt = thrift_sink_interrupt,
+    .hurry = thrift_sink_hurry,
     .reroute = thrift_sink_reroute,
     .trouble = thrift_sink_trouble,
 };

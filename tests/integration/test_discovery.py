@@ -277,6 +277,23 @@ def test_an_edge_that_waits_for_its_first_look_up_stops_when_it_is_told_to(leat,
     lookup.may_answer.set()
 
 
+def test_a_stop_during_the_first_look_up_is_quick_and_leaves_the_events_in_the_file_channel(leat, plain_lookup, tmp_path):
+    lookup = plain_lookup()
+    lookup.may_answer.clear()
+    config = finder([lookup.lookup])
+    config["channels"]["buffer"] = {"type": "file", "directory": str(tmp_path / "spool")}
+    begun = time.monotonic()
+    agent = leat(config)
+    wait_until(lambda: lookup.asked and agent.metric("leat_channel_events") > 20, "events wait")
+
+    agent.stop()
+
+    assert time.monotonic() - begun < 0.9 + BUSY  # a sink waits for its first host for 5 s
+    lookup.may_answer.set()
+    kept = subprocess.run([program(), "channel", "cat", str(tmp_path / "spool")], capture_output=True, text=True, check=True)
+    assert_whole(kept.stdout.split())
+
+
 def test_a_registry_that_restarts_costs_no_host(collect, leat, registry):
     names = registry()
     ends = [collect(names), collect(names)]

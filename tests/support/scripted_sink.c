@@ -45,6 +45,8 @@ play(ScriptedSink *self, Step step, const char *bodies, guint *ret_done, GError 
     g_cond_broadcast(&self->changed);
     while (self->blocked && !self->interrupted)
         g_cond_wait(&self->changed, &self->lock);
+    while (step.action == DO_AWAIT && !self->hurried && !self->interrupted)
+        g_cond_wait(&self->changed, &self->lock);
     if (step.action == DO_TASTE)
         step.action = strchr(bodies, 'x') != NULL ? DO_REFUSE : DO_DELIVER;
     *ret_done = step.action == DO_DELIVER ? n_events : step.done;
@@ -120,6 +122,17 @@ scripted_sink_interrupt(Sink *sink)
 }
 
 static void
+scripted_sink_hurry(Sink *sink)
+{
+    ScriptedSink *self = (ScriptedSink *) sink;
+
+    g_mutex_lock(&self->lock);
+    self->hurried = TRUE;
+    g_cond_broadcast(&self->changed);
+    g_mutex_unlock(&self->lock);
+}
+
+static void
 scripted_sink_tick(Sink *sink)
 {
     ScriptedSink *self = (ScriptedSink *) sink;
@@ -144,6 +157,7 @@ const SinkType scripted_sink = {
     .base = { .name = "scripted", .instance_size = sizeof(ScriptedSink) },
     .deliver = scripted_sink_deliver,
     .interrupt = scripted_sink_interrupt,
+    .hurry = scripted_sink_hurry,
     .tick = scripted_sink_tick,
     .next_tick_us = scripted_sink_next_tick_us,
 };

@@ -13,6 +13,7 @@ typedef enum {
     DO_REFUSE,
     DO_REJECT,
     DO_BLOCK, /* until interrupted, or told another thing */
+    DO_AWAIT, /* until the agent stops; then it retries */
     DO_TASTE, /* refuses what holds an 'x', takes all else */
 } Action;
 
@@ -36,6 +37,7 @@ typedef struct {
     gint64 deadline_us; /* of the last attempt */
     gboolean blocked;
     gboolean interrupted;
+    gboolean hurried;
     GQueue under_way; /* of the one that pipelines */
     GString *arrived; /* bodies */
 } ScriptedSink;

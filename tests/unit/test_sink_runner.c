@@ -112,6 +112,20 @@ test_a_stop_without_drain_leaves_in_the_channel_what_one_attempt_did_not_deliver
 }
 
 static void
+test_a_stop_ends_the_wait_for_a_destination_to_turn_up(void)
+{
+    g_autoptr(Bench) bench = bench_new(SLOW, { DO_AWAIT, 0 });
+
+    bench_put(bench, "abc");
+    bench_start(bench);
+    bench_wait_for(bench->sink, &bench->sink->n_attempts, 1);
+    bench_end(bench, FALSE);
+
+    g_assert_false(bench->sink->interrupted);
+    g_assert_cmpuint(channel_n_events(bench->channel), ==, 3);
+}
+
+static void
 test_a_drain_goes_on_through_failures(void)
 {
     g_autoptr(Bench) bench =
@@ -251,6 +265,8 @@ main(int argc, char **argv)
         test_the_last_attempt_of_a_stop_does_not_wait_for_the_backoff);
     ADD("a-stop-without-drain-leaves-the-rest",
         test_a_stop_without_drain_leaves_in_the_channel_what_one_attempt_did_not_deliver);
+    ADD("a-stop-ends-the-wait-for-a-destination",
+        test_a_stop_ends_the_wait_for_a_destination_to_turn_up);
     ADD("a-drain-goes-on-through-failures", test_a_drain_goes_on_through_failures);
     ADD("a-drain-waits-for-others", test_a_drain_waits_for_what_others_have_leased);
     ADD("an-interrupt-loses-nothing",

@@ -37,6 +37,25 @@ test_a_host_keeps_its_place(void)
 }
 
 static void
+test_a_host_that_comes_back_takes_its_old_place(void)
+{
+    Component *sink = sink_new();
+    ThriftHosts *hosts = ((ThriftSink *) sink)->known;
+    guint first = thrift_hosts_place(hosts, "a:1");
+
+    thrift_hosts_count_failure(hosts, first);
+    for (guint i = 0; i < THRIFT_LABELLED_HOSTS + 3; i++) { /* it has left meanwhile */
+        g_autofree char *name = g_strdup_printf("h%u:1", i);
+
+        g_assert_cmpuint(thrift_hosts_place(hosts, name), !=, first);
+    }
+    thrift_hosts_count_failure(hosts, thrift_hosts_place(hosts, "a:1"));
+
+    g_assert_cmpuint(failures_at(sink, first), ==, 2);
+    test_part_free(sink);
+}
+
+static void
 test_hosts_behind_the_last_counter_share_one(void)
 {
     Component *sink = sink_new();
@@ -60,6 +79,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("keeps-its-place", test_a_host_keeps_its_place);
+    ADD("comes-back", test_a_host_that_comes_back_takes_its_old_place);
     ADD("share-one", test_hosts_behind_the_last_counter_share_one);
     return g_test_run();
 }
