@@ -77,7 +77,9 @@ def broker(end, queues=4, perm=READ | WRITE, **slaves):
 
 
 def router(address, sink=None, sequence=None, **discovery):
-    config = edge([], {"rate": 500, "batch-size": 10, **(sequence or {})}, {"linger": "0s", "batch-size": 10, **(sink or {})})
+    """When it stops it does not wait long for a host that takes what is left."""
+    config = edge([], {"rate": 1000, "batch-size": 10, **(sequence or {})}, {"linger": "0s", "batch-size": 10, **(sink or {})},
+                  **{"shutdown-timeout": "500ms"})
     del config["sinks"]["out"]["hosts"]
     config["sinks"]["out"]["discovery"] = {"type": "namesrv", "addresses": [address], "topic": TOPIC,
                                            "poll-interval": "100ms", **discovery}
@@ -87,7 +89,7 @@ def router(address, sink=None, sequence=None, **discovery):
 def test_brokers_of_a_topic_get_shares_as_they_have_write_queues(far_end, leat, plain_namesrv):
     ends = [far_end("a"), far_end("b")]
     server = plain_namesrv(a=broker(ends[0], 4), b=broker(ends[1], 12))
-    leat(router(server.address, sequence={"count": 2000}, namespace="qa"))
+    leat(router(server.address, sequence={"rate": 5000, "count": 2000}, namespace="qa"))
 
     wait_until(lambda: len(ends[0].bodies) + len(ends[1].bodies) == 2000, "all have arrived")
 

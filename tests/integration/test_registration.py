@@ -110,10 +110,10 @@ def test_one_of_two_registries_is_enough(leat, registry):
 
 @needs("libsoup")
 def test_heartbeats_keep_a_source_that_the_registry_would_forget(leat, registry):
-    made = registry(inactive_producer_timeout="3s")
+    made = registry(inactive_producer_timeout="1500ms")
     agent = leat(announced(made.tcp))
 
-    wait_until(lambda: agent.metric("leat_registration_heartbeats_total") >= 4, "more than the timeout has passed")
+    wait_until(lambda: agent.metric("leat_registration_heartbeats_total") >= 2, "more than the timeout has passed")
 
     assert len(producers(made)) == 1
 
