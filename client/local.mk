@@ -33,6 +33,8 @@ libdiscovery_a_SOURCES = \
 	%D%/discovery/discovery_settings.h \
 	%D%/discovery/found_client.c \
 	%D%/discovery/found_client.h \
+	%D%/discovery/found_hosts.c \
+	%D%/discovery/found_hosts.h \
 	%D%/discovery/frame_exchange.c \
 	%D%/discovery/frame_exchange.h \
 	%D%/discovery/http_fetch.h \

@@ -5,6 +5,7 @@
 #include "base/silent_thread.h"
 #include "client/discovery/lookup.h"
 #include "client/discovery/lookup_schedule.h"
+#include "client/discovery/registry_view.h"
 
 /* What a registry said counts for so long beside others that answer, and for three polls. */
 #define MAX_AGE_US (5 * 60 * G_USEC_PER_SEC)

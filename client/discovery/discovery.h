@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "client/discovery/registry_view.h"
+#include "client/discovery/found_hosts.h"
 
 typedef enum { REGISTRY_NSQLOOKUPD, REGISTRY_NAMESRV } RegistryKind;
 

@@ -1,7 +1,7 @@
 /* found_client.h - a client gets the hosts that were found. */
 #pragma once
 
-#include "client/discovery/registry_view.h"
+#include "client/discovery/found_hosts.h"
 #include "client/rpc_client.h"
 
 /* hosts: FoundHost *. One of twice the weight has twice the share, higher ranks are in reserve. */

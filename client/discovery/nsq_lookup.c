@@ -1,8 +1,8 @@
 /* nsq_lookup.c - asks an nsqlookupd over HTTP, and finds out what is wrong with an address where
  * no HTTP is. */
+#include "client/discovery/found_hosts.h"
 #include "client/discovery/lookup.h"
 #include "client/discovery/registry_port.h"
-#include "client/discovery/registry_view.h"
 #include "registry/wire/nsq_answer.h"
 
 #define STATUS_OK 200

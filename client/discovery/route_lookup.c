@@ -1,7 +1,7 @@
 /* route_lookup.c - asks a name server for the route of a topic: its brokers are hosts, their write
  * queues weights, and slaves are for when a master fails. */
+#include "client/discovery/found_hosts.h"
 #include "client/discovery/lookup.h"
-#include "client/discovery/registry_view.h"
 #include "client/discovery/remoting_ask.h"
 #include "registry/wire/namesrv_codes.h"
 #include "registry/wire/namesrv_watch.h"
