@@ -8,8 +8,6 @@
 #include "registry/wire/topic_namespace.h"
 
 #define ANSWER_MAX (1024 * 1024)
-#define TOPIC_MAX 127
-#define TOPIC_LETTERS G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-%|"
 #define BEATS_TO_DEATH 3
 
 typedef struct {
@@ -200,14 +198,6 @@ namesrv_take_answer(const Registration *registration G_GNUC_UNUSED, AnnounceStep
 /* ---- configuration ---- */
 
 static gboolean
-is_topic(const char *name)
-{
-    gsize length = strlen(name);
-
-    return length > 0 && length <= TOPIC_MAX && strspn(name, TOPIC_LETTERS) == length;
-}
-
-static gboolean
 has_topic(const NamesrvRegistration *self, const char *name)
 {
     for (guint i = 0; i < self->told->topics->len; i++)
@@ -222,10 +212,10 @@ add_topic(NamesrvRegistration *self, const TopicRow *row, Problems *problems)
 {
     g_autofree char *name = broker_topic_in_namespace(self->base.name_space, row->name);
 
-    if (!is_topic(name))
+    if (!broker_topic_is_valid(name))
         component_problem(&self->base.base, problems, "topics",
                           "'%s' is no name of a topic; use up to %d letters, digits, '_' and '-'",
-                          name, TOPIC_MAX);
+                          name, BROKER_TOPIC_MAX);
     else if (has_topic(self, name))
         component_problem(&self->base.base, problems, "topics",
                           "topic '%s' is there twice; name it once", name);

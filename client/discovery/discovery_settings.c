@@ -98,17 +98,12 @@ find_problem_with_nsq_topic(const char *topic)
                : "write 1 to 64 letters, digits, '.', '_' or '-', the namespace and a '.' included";
 }
 
-/* As RocketMQ's own clients have it. */
 static const char *
 find_problem_with_broker_topic(const char *topic)
 {
-    static const char others[] = "%|-_";
-    gsize length = strlen(topic);
-
-    for (const char *c = topic; *c != '\0'; c++)
-        if (!g_ascii_isalnum(*c) && strchr(others, *c) == NULL)
-            return "write letters, digits, '%', '|', '-' or '_'";
-    return length > 0 && length <= 127 ? NULL : "write 1 to 127 characters, the namespace included";
+    return broker_topic_is_valid(topic)
+               ? NULL
+               : "write 1 to 127 letters, digits, '_', '-', '%' or '|', the namespace included";
 }
 
 /* A problem at the value of an option of the row, or at the row. */
@@ -128,11 +123,12 @@ row_check_topic(const DiscoveryRow *self, const YamlNode *node, const char *path
 {
     g_autofree char *topic = row_topic(self);
     const char *remedy = kind_rows[self->kind].find_problem(topic);
-    g_autofree char *what =
-        g_strdup_printf("'%s' is no topic of %s; %s", topic, kind_names[self->kind], remedy);
+    g_autofree char *what = NULL;
 
-    if (remedy != NULL)
-        row_problem(node, path, "topic", problems, what);
+    if (remedy == NULL)
+        return;
+    what = g_strdup_printf("'%s' is no topic of %s; %s", topic, kind_names[self->kind], remedy);
+    row_problem(node, path, "topic", problems, what);
 }
 
 static void

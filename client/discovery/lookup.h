@@ -40,4 +40,9 @@ void route_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancell
 /* What they ask, for those who want more of the answer. (transfer full) */
 char *nsq_lookup_query(const LookupQuestion *question);
 RemotingCommand *route_lookup_request(const LookupQuestion *question);
-gint64 lookup_timeout_us(const LookupQuestion *question);
+
+static inline gint64
+lookup_timeout_us(const LookupQuestion *question)
+{
+    return LOOKUP_TIMEOUT_US + (question->index != NULL ? LOOKUP_WAIT_S * G_USEC_PER_SEC : 0);
+}

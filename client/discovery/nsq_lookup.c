@@ -32,12 +32,6 @@ lookup_fail(NsqLookup *self, const GError *error)
     lookup_free(self);
 }
 
-gint64
-lookup_timeout_us(const LookupQuestion *question)
-{
-    return LOOKUP_TIMEOUT_US + (question->index != NULL ? LOOKUP_WAIT_S * G_USEC_PER_SEC : 0);
-}
-
 /* ---- what is wrong ---- */
 
 static void

@@ -21,8 +21,8 @@ typedef struct {
 
 void nsq_listed_node_free(NsqListedNode *self);
 
-/* (transfer full) NsqNodes of /lookup or /nodes; one without an address or a port is left out. NULL
- * with G_IO_ERROR_INVALID_DATA for what is no such answer. */
+/* (transfer full) NsqListedNodes of /lookup or /nodes; one without an address or a port is left
+ * out. NULL with G_IO_ERROR_INVALID_DATA for what is no such answer. */
 GPtrArray *nsq_answer_decode_nodes(ByteSpan body, GError **error);
 /* (transfer full) char *, of "topics" or "channels". */
 GPtrArray *nsq_answer_decode_names(ByteSpan body, const char *key, GError **error);

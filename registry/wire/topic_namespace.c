@@ -53,3 +53,11 @@ broker_topic_in_namespace(const char *name_space, const char *topic)
             return join(group_prefixes[i], name_space, '%', topic + strlen(group_prefixes[i]));
     return join("", name_space, '%', topic);
 }
+
+gboolean
+broker_topic_is_valid(const char *topic)
+{
+    gsize length = strspn(topic, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-%|");
+
+    return length > 0 && length <= BROKER_TOPIC_MAX && topic[length] == '\0';
+}

@@ -12,3 +12,7 @@ char *nsq_topic_in_namespace(const char *name_space, const char *topic);
 /* "qa%topic", as RocketMQ's clients write it; what they put before a group ("%RETRY%", "%DLQ%")
  * stays in front, and topics of the system are everybody's. (transfer full) */
 char *broker_topic_in_namespace(const char *name_space, const char *topic);
+
+/* As RocketMQ's own clients have it: letters, digits, '_', '-', '%' and '|', and not too many. */
+#define BROKER_TOPIC_MAX 127
+gboolean broker_topic_is_valid(const char *topic);

@@ -418,6 +418,7 @@ def test_a_registry_that_names_no_host_is_told_when_time_is_over(registry):
     (["--discover", "nsqlookupd://a/t"], "--discover: "),
     (["--discover", "nsqlookupd://a:1/a%20b"], "is no topic of nsqlookupd"),
     (["--discover", "nsqlookupd://a:1/"], "is no topic of nsqlookupd"),
+    (["--discover", "namesrv://a:1/a.b"], "is no topic of namesrv"),
     (["--discover", "namesrv://a:1/t", "--to", "b:1"], "give one of the two"),
     (["--discover", "namesrv://a:1/t", "--client", "single"], "single has one host"),
 ])
