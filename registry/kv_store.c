@@ -11,6 +11,10 @@
 /* Escapes make the file longer than what it holds. */
 #define MAX_FILE_BYTES (6 * KV_STORE_MAX_BYTES)
 
+/* What they cost beside their texts: many small ones must not fill the memory either. */
+#define ENTRY_BYTES 64
+#define SPACE_BYTES 512
+
 struct KvStore {
     char *path;
     GHashTable *spaces; /* name → table */
@@ -59,28 +63,31 @@ save(KvStore *self, GError **error)
 /* ---- the tables ---- */
 
 static gsize
-size_of(GHashTable *table)
+size_of_entry(const char *key, const char *value)
 {
-    GHashTableIter iter;
-    gpointer key, value;
-    gsize size = 0;
+    return value != NULL ? strlen(key) + strlen(value) + ENTRY_BYTES : 0;
+}
 
-    g_hash_table_iter_init(&iter, table);
-    while (g_hash_table_iter_next(&iter, &key, &value))
-        size += strlen(key) + strlen(value);
-    return size;
+static gsize
+size_of_space(const char *name)
+{
+    return strlen(name) + SPACE_BYTES;
 }
 
 static gsize
 size_of_all(const KvStore *self)
 {
-    GHashTableIter iter;
-    gpointer name, table;
+    GHashTableIter iter, table_iter;
+    gpointer name, table, key, value;
     gsize size = 0;
 
     g_hash_table_iter_init(&iter, self->spaces);
-    while (g_hash_table_iter_next(&iter, &name, &table))
-        size += strlen(name) + size_of(table);
+    while (g_hash_table_iter_next(&iter, &name, &table)) {
+        size += size_of_space(name);
+        g_hash_table_iter_init(&table_iter, table);
+        while (g_hash_table_iter_next(&table_iter, &key, &value))
+            size += size_of_entry(key, value);
+    }
     return size;
 }
 
@@ -129,12 +136,18 @@ change(KvStore *self, const char *space, const char *key, const char *value, GEr
     return FALSE;
 }
 
+/* How large it would be with the entry in place of the one that it has. */
+static gsize
+size_with(const KvStore *self, const char *space, const char *key, const char *value)
+{
+    return size_of_all(self) + (kv_store_list(self, space) == NULL ? size_of_space(space) : 0) +
+           size_of_entry(key, value) - size_of_entry(key, kv_store_get(self, space, key));
+}
+
 gboolean
 kv_store_put(KvStore *self, const char *space, const char *key, const char *value, GError **error)
 {
-    gsize value_length = value != NULL ? strlen(value) : 0;
-
-    if (size_of_all(self) + strlen(space) + strlen(key) + value_length > KV_STORE_MAX_BYTES) {
+    if (size_with(self, space, key, value) > KV_STORE_MAX_BYTES) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSPC,
                     "the KV configuration is full: %d bytes at most", KV_STORE_MAX_BYTES);
         return FALSE;

@@ -4,8 +4,9 @@
 
 #include <glib.h>
 
-/* What all keys and values together may have: the file is written anew for each change. */
-#define KV_STORE_MAX_BYTES (4 * 1024 * 1024)
+/* What all of it may have, with something for each key and namespace: the file is written anew for
+ * each change. And an answer has a value in its header of 16 MiB, where a byte may become six. */
+#define KV_STORE_MAX_BYTES (2 * 1024 * 1024)
 
 typedef struct KvStore KvStore;
 

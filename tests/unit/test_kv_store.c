@@ -102,14 +102,27 @@ static void
 test_it_is_full_some_time(Fixture *self, UNUSED)
 {
     g_autoptr(KvStore) store = kv_store_open(self->path, NULL);
-    g_autofree char *value = g_strnfill(KV_STORE_MAX_BYTES - 2, 'x');
+    g_autofree char *value = g_strnfill(KV_STORE_MAX_BYTES * 3 / 4, 'x');
     g_autoptr(GError) error = NULL;
 
     g_assert_true(kv_store_put(store, "n", "k", value, NULL));
-    g_assert_false(kv_store_put(store, "n", "l", "v", &error));
+    g_assert_false(kv_store_put(store, "n", "l", value, &error));
 
     g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSPC);
     g_assert_null(kv_store_get(store, "n", "l"));
+    g_assert_true(kv_store_put(store, "n", "k", value, NULL)); /* in the place of the first */
+}
+
+static void
+test_small_entries_fill_it_too(Fixture *self, UNUSED)
+{
+    g_autofree char *value = g_strnfill(KV_STORE_MAX_BYTES - 600, 'x');
+    g_autoptr(KvStore) store = kv_store_open(self->path, NULL);
+
+    g_assert_true(kv_store_put(store, "n", "k", value, NULL));
+
+    g_assert_false(kv_store_put(store, "n", "l", "", NULL));
+    g_assert_false(kv_store_put(store, "m", "l", NULL, NULL));
 }
 
 /* ---- properties ---- */
@@ -196,6 +209,7 @@ main(int argc, char **argv)
     ADD(a_broken_file_is_an_error_that_says_what_to_do);
     ADD(what_cannot_be_saved_is_not_kept);
     ADD(it_is_full_some_time);
+    ADD(small_entries_fill_it_too);
 #undef ADD
     g_test_add_func("/properties/read", test_a_file_of_properties_is_read_as_java_reads_it);
     g_test_add_func("/properties/bad", test_a_bad_property_is_named_by_its_line);
