@@ -8,7 +8,9 @@
 static void
 log_request(NamesrvConnection *self, const char *what, const char *name)
 {
-    log_info("asked by remoting", LOG_TEXT("action", what), LOG_TEXT("name", name),
+    g_autofree char *shown = g_strndup(name, LOGGED_BYTES_MAX);
+
+    log_info("asked by remoting", LOG_TEXT("action", what), LOG_TEXT("name", shown),
              LOG_TEXT("peer", self->base.peer));
 }
 

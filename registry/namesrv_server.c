@@ -2,11 +2,13 @@
 #include "registry/namesrv_server.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "registry/namesrv_server_private.h"
 
 #define LINGER_US (1 * G_USEC_PER_SEC)
+#define REMARK_BYTES_MAX 4096 /* one repeats what the client said, which may fill a frame */
 
 enum { NAMESRV_REQUESTS };
 
@@ -30,13 +32,15 @@ namesrv_now_us(const NamesrvConnection *self)
 RequestOutcome
 namesrv_fail(RemotingCommand *answer, gint32 code, const char *format, ...)
 {
+    g_autofree char *remark = NULL;
     va_list arguments;
 
+    va_start(arguments, format);
+    remark = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
     answer->code = code;
     g_free(answer->remark);
-    va_start(arguments, format);
-    answer->remark = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
+    answer->remark = g_utf8_make_valid(remark, (gssize) MIN(strlen(remark), REMARK_BYTES_MAX));
     return REQUEST_ANSWERED;
 }
 

@@ -35,13 +35,13 @@ gint64 namesrv_now_us(const NamesrvConnection *self);
 /* An answer that is an error. */
 RequestOutcome namesrv_fail(RemotingCommand *answer, gint32 code, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
-/* As Java words what is not there. */
-const char *namesrv_text(const char *text);
-/* A field that the request must have; NULL after failing the answer. */
-const char *namesrv_need(const RemotingCommand *request, RemotingCommand *answer, const char *name);
-/* Likewise, whose body cannot be read: that is counted and logged. */
+/* Likewise, to a request whose body cannot be read: that is counted and logged. */
 RequestOutcome namesrv_fail_body(NamesrvConnection *self, const RemotingCommand *request,
                                  RemotingCommand *answer, const GError *error);
+/* A field that the request must have; NULL after failing the answer. */
+const char *namesrv_need(const RemotingCommand *request, RemotingCommand *answer, const char *name);
+/* As Java words what is not there. */
+const char *namesrv_text(const char *text);
 
 /* ---- namesrv_waiters.c: routes that are waited for ---- */
 

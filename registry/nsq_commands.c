@@ -6,9 +6,6 @@
 #include "registry/wire/nsq_command.h"
 #include "registry/wire/nsq_name.h"
 
-/* What a client may put into a line of the log. */
-#define LOGGED_BYTES_MAX 160
-
 static gint64
 now_us(const NsqConnection *self)
 {

@@ -5,6 +5,9 @@
 
 #include "base/metric.h"
 
+/* What a peer may put into a line of the log. */
+#define LOGGED_BYTES_MAX 160
+
 typedef enum {
     REFUSAL_BAD_PROTOCOL, /* speaks something else */
     REFUSAL_BAD_COMMAND,

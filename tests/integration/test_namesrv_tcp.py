@@ -145,6 +145,7 @@ def test_what_is_too_much_is_refused_and_the_rest_goes_on(namesrv):
     assert broker.register().code == 0
     full = broker.register("b2", "10.0.0.2:10911")
     assert (full.code, full.remark) == (2, "the registry is full")
+    assert len(broker.route("\1" * 100000).remark) == 4096
     single = broker.register("b3", "10.0.0.3:10911", topics=("t1",))
     assert (single.code, single.remark) == (1, "register broker failed")
     assert broker.register("b" * 2000, "10.0.0.4:10911").remark == "a name or a list is too long"
