@@ -30,7 +30,7 @@ class Place:
 
     def __init__(self, folder):
         self.folder = folder
-        self.instead = {"/tmp/leat-": f"{folder}/leat-", "2000/s": "10000/s"}
+        self.instead = {"/tmp/leat-": f"{folder}/leat-", "2000/s": "10000/s", "500/s": "10000/s"}
         self.instead.update(zip(PORTS, map(str, free_ports(len(PORTS)))))
         (folder / "build").mkdir()
         (folder / "build/leat").symlink_to(program())
