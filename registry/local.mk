@@ -20,6 +20,8 @@ libregistry_wire_a_SOURCES = \
 	%D%/wire/fastjson.c \
 	%D%/wire/fastjson.h \
 	%D%/wire/inflate.h \
+	%D%/wire/json_escape.c \
+	%D%/wire/json_escape.h \
 	%D%/wire/json_object.c \
 	%D%/wire/json_object.h \
 	%D%/wire/json_reader.c \

@@ -235,12 +235,6 @@ route_table_nodes(const RouteTable *self)
     return self->nodes;
 }
 
-const RouteRules *
-route_table_rules(const RouteTable *self)
-{
-    return &self->rules;
-}
-
 guint64
 route_table_index(const RouteTable *self, const char *name)
 {

@@ -193,7 +193,6 @@ GHashTable *route_table_topics(const RouteTable *self);   /* name → RouteTopic
 GHashTable *route_table_brokers(const RouteTable *self);  /* name → RouteBroker */
 GHashTable *route_table_clusters(const RouteTable *self); /* name → a set of names of brokers */
 GHashTable *route_table_nodes(const RouteTable *self);    /* a set of RouteNode */
-const RouteRules *route_table_rules(const RouteTable *self);
 guint64 route_table_index(const RouteTable *self, const char *topic);
 guint64 route_table_first_index(const RouteTable *self);
 

@@ -50,7 +50,7 @@ nsqlookupd_addresses(const Registration *registration)
 static void
 identify(const Announced *as, GByteArray *out)
 {
-    const NsqNode node = {
+    const NsqIntroduction node = {
         .broadcast_address = as->host,
         .hostname = g_get_host_name(),
         .tcp_port = as->port,

@@ -65,14 +65,6 @@ broker_group_set_address(BrokerGroup *self, gint64 id, const char *address)
     }
 }
 
-const char *
-broker_group_address(const BrokerGroup *self, gint64 id)
-{
-    guint at;
-
-    return find(self, id, &at) ? g_array_index(self->addresses, BrokerAddress, at).address : NULL;
-}
-
 /* ---- JSON ---- */
 
 /* Of a group that is read; real ones have a handful. */

@@ -20,8 +20,6 @@ BrokerGroup *broker_group_new(const char *cluster, const char *broker);
 void broker_group_free(BrokerGroup *self);
 /* In the place of the address that has the id, if one has. */
 void broker_group_set_address(BrokerGroup *self, gint64 id, const char *address);
-/* NULL: no broker has this id. */
-const char *broker_group_address(const BrokerGroup *self, gint64 id);
 /* The body of GET_BROKER_GROUP (901). (transfer full) */
 GString *broker_group_encode(const BrokerGroup *self);
 

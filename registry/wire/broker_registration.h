@@ -14,7 +14,6 @@
 #define QUEUE_PERM_INHERIT 1
 #define QUEUE_PERM_WRITE 2
 #define QUEUE_PERM_READ 4
-#define QUEUE_PERM_PRIORITY 8
 
 #define BROKER_HEARTBEAT_TIMEOUT_MS 120000 /* unless the broker says its own */
 

@@ -3,30 +3,8 @@
 
 #include <string.h>
 
+#include "registry/wire/json_escape.h"
 #include "registry/wire/json_reader.h"
-
-static const char *
-short_escape(gunichar c)
-{
-    switch (c) {
-    case '"':
-        return "\\\"";
-    case '\\':
-        return "\\\\";
-    case '\b':
-        return "\\b";
-    case '\t':
-        return "\\t";
-    case '\n':
-        return "\\n";
-    case '\f':
-        return "\\f";
-    case '\r':
-        return "\\r";
-    default:
-        return NULL;
-    }
-}
 
 static gboolean
 needs_escape(gunichar c, gboolean standard)
@@ -53,7 +31,7 @@ append_quoted(Fastjson *self, const char *text, gsize length)
     g_string_append_c(self->out, '"');
     for (; text < end; text = g_utf8_next_char(text)) {
         gunichar c = *text == '\0' ? 0 : g_utf8_get_char(text);
-        const char *escape = short_escape(c);
+        const char *escape = json_short_escape(c);
 
         if (escape != NULL)
             g_string_append(self->out, escape);

@@ -72,7 +72,7 @@ kv_config_encode(GHashTable *config)
 /* ---- in ---- */
 
 static void
-read_table(JsonReader *reader, gpointer table)
+read_table(JsonReader *reader, GHashTable *table)
 {
     g_autoptr(GString) key = g_string_new(NULL);
 
@@ -105,32 +105,14 @@ read_config(JsonReader *reader, gpointer config)
     }
 }
 
-/* Takes the table, which is NULL if it fails. */
-static GHashTable *
-decode(ByteSpan json, const JsonMember *members, GHashTable *table, GError **error)
-{
-    JsonReader reader;
-
-    json_reader_init(&reader, json, JSON_FASTJSON);
-    json_object_read(&reader, members, table);
-    if (json_reader_finish(&reader, error))
-        return table;
-    g_hash_table_unref(table);
-    return NULL;
-}
-
-GHashTable *
-kv_table_decode(ByteSpan json, GError **error)
-{
-    static const JsonMember members[] = { JSON_MEMBER_BY("table", read_table), { 0 } };
-
-    return decode(json, members, kv_table_new(), error);
-}
-
 GHashTable *
 kv_config_decode(ByteSpan json, GError **error)
 {
     static const JsonMember members[] = { JSON_MEMBER_BY("configTable", read_config), { 0 } };
+    g_autoptr(GHashTable) config = kv_config_new();
+    JsonReader reader;
 
-    return decode(json, members, kv_config_new(), error);
+    json_reader_init(&reader, json, JSON_FASTJSON);
+    json_object_read(&reader, members, config);
+    return json_reader_finish(&reader, error) ? g_steal_pointer(&config) : NULL;
 }

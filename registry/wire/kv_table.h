@@ -10,7 +10,6 @@
 GHashTable *kv_table_new(void);
 /* {"table":{"k":"v"}} (transfer full) */
 GString *kv_table_encode(GHashTable *table);
-GHashTable *kv_table_decode(ByteSpan json, GError **error);
 
 /* Namespaces: char * to tables. */
 GHashTable *kv_config_new(void);

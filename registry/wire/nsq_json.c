@@ -3,28 +3,7 @@
 
 #include <string.h>
 
-static const char *
-short_escape(gunichar c)
-{
-    switch (c) {
-    case '"':
-        return "\\\"";
-    case '\\':
-        return "\\\\";
-    case '\n':
-        return "\\n";
-    case '\r':
-        return "\\r";
-    case '\t':
-        return "\\t";
-    case '\b':
-        return "\\b";
-    case '\f':
-        return "\\f";
-    default:
-        return NULL;
-    }
-}
+#include "registry/wire/json_escape.h"
 
 void
 nsq_json_append_text(GString *out, const char *text)
@@ -32,7 +11,7 @@ nsq_json_append_text(GString *out, const char *text)
     g_string_append_c(out, '"');
     for (; *text != '\0'; text = g_utf8_next_char(text)) {
         gunichar c = g_utf8_get_char(text);
-        const char *escape = short_escape(c);
+        const char *escape = json_short_escape(c);
 
         if (escape != NULL)
             g_string_append(out, escape);

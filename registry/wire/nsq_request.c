@@ -15,7 +15,7 @@ append_text(GByteArray *out, const char *text)
 }
 
 static char *
-node_to_json(const NsqNode *node)
+node_to_json(const NsqIntroduction *node)
 {
     GString *out = g_string_new("{");
 
@@ -29,7 +29,7 @@ node_to_json(const NsqNode *node)
 }
 
 void
-nsq_request_append_identify(GByteArray *out, const NsqNode *node)
+nsq_request_append_identify(GByteArray *out, const NsqIntroduction *node)
 {
     g_autofree char *json = node_to_json(node);
 

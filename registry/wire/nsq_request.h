@@ -14,10 +14,10 @@ typedef struct {
     guint16 tcp_port;
     guint16 http_port; /* 0 is refused */
     const char *version;
-} NsqNode;
+} NsqIntroduction;
 
 /* The first on a connection, with the protocol's magic before it. */
-void nsq_request_append_identify(GByteArray *out, const NsqNode *node);
+void nsq_request_append_identify(GByteArray *out, const NsqIntroduction *node);
 /* Valid names; those of the protocol have no way to say others. */
 void nsq_request_append_register(GByteArray *out, const char *topic);
 void nsq_request_append_unregister(GByteArray *out, const char *topic);

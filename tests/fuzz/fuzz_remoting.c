@@ -300,13 +300,10 @@ check_topic_list(ByteSpan json)
 static void
 check_kv(ByteSpan json)
 {
-    g_autoptr(GHashTable) table = kv_table_decode(json, NULL);
     g_autoptr(GHashTable) config = kv_config_decode(json, NULL);
     g_autoptr(GHashTable) again = NULL;
     g_autoptr(GString) text = NULL;
 
-    if (table != NULL)
-        g_string_free(kv_table_encode(table), TRUE);
     if (config == NULL)
         return;
     text = kv_config_encode(config);

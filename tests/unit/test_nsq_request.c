@@ -17,11 +17,11 @@ assert_bytes(GByteArray *bytes, const char *expected, gsize length)
 static void
 test_a_node_begins_with_the_magic_and_its_identity(void)
 {
-    const NsqNode node = { .broadcast_address = "10.0.0.7",
-                           .hostname = "edge<1>",
-                           .tcp_port = 4141,
-                           .http_port = 41414,
-                           .version = "0.9" };
+    const NsqIntroduction node = { .broadcast_address = "10.0.0.7",
+                                   .hostname = "edge<1>",
+                                   .tcp_port = 4141,
+                                   .http_port = 41414,
+                                   .version = "0.9" };
     static const char expected[] =
         "  V1IDENTIFY\n\0\0\0\x71"
         "{\"broadcast_address\":\"10.0.0.7\",\"hostname\":\"edge\\u003c1\\u003e\","
