@@ -1,46 +1,18 @@
 /* command_line.c - options as Go's and Java's programs take them: one dash or two, a value behind
- * '=' or a space; and the files of nsqlookupd and namesrv. */
+ * '=' or a space. */
 #include "registry/command_line.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/file_text.h"
-#include "base/problems.h"
 #include "base/quantity.h"
+#include "registry/command_line_private.h"
 #include "registry/go_duration.h"
-#include "registry/namesrv_properties.h"
 #include "registry/registry_config.h"
-#include "registry/toml_reader.h"
 
-#define MAX_FILE_BYTES (1024 * 1024)
 #define OPTION_COLUMNS 38
 
 enum { STATUS_PROBLEM = 1, STATUS_USAGE = 2 };
-
-typedef enum {
-    ARGUMENT_VALUE,    /* of the section nsqlookupd */
-    ARGUMENT_DURATION, /* likewise, in Go's words */
-    ARGUMENT_HTTP,
-    ARGUMENT_CONFIG,
-    ARGUMENT_LOG_LEVEL,
-    ARGUMENT_LOG_FORMAT,
-    ARGUMENT_IGNORED,
-    ARGUMENT_IGNORED_SWITCH,
-    ARGUMENT_PROPERTIES,
-    ARGUMENT_PRINT,
-    ARGUMENT_NAMESRV, /* without effect, but only namesrv is told it */
-    ARGUMENT_HELP,
-    ARGUMENT_VERSION,
-} ArgumentKind;
-
-typedef struct {
-    const char *name;
-    ArgumentKind kind;
-    const char *word; /* for its value in the help */
-    const char *help; /* NULL: not shown */
-} ArgumentSpec;
 
 static const ArgumentSpec specs[] = {
     { "tcp-address", ARGUMENT_VALUE, "ADDRESS", "where nsqd registers (0.0.0.0:4160)" },
@@ -53,20 +25,27 @@ static const ArgumentSpec specs[] = {
     { "http", ARGUMENT_HTTP, "ADDRESS", "where the page and /metrics are, too; or off" },
     { "log-format", ARGUMENT_LOG_FORMAT, "FORMAT", "text (default) or json, one object a line" },
     { "log-level", ARGUMENT_LOG_LEVEL, "LEVEL", "error, warning, info (default) or debug" },
-    { "c", ARGUMENT_PROPERTIES, "FILE", "namesrv's file, Java properties" },
+    { "c", ARGUMENT_PROPERTIES, "FILE", "namesrv's file, Java properties; or --configFile" },
     { "configFile", ARGUMENT_PROPERTIES, NULL, NULL },
-    { "p", ARGUMENT_PRINT, NULL, "print namesrv's properties, and end" },
+    { "p", ARGUMENT_PRINT, NULL, "print namesrv's properties; or --printConfigItem" },
     { "printConfigItem", ARGUMENT_PRINT, NULL, NULL },
-    { "n", ARGUMENT_NAMESRV, NULL, NULL },
+    { "n", ARGUMENT_NAMESRV, "ADDRESSES", "namesrv's, without effect; or --namesrvAddr" },
     { "namesrvAddr", ARGUMENT_NAMESRV, NULL, NULL },
-    { "log-prefix", ARGUMENT_IGNORED, NULL, NULL },
-    { "verbose", ARGUMENT_IGNORED_SWITCH, NULL, NULL },
-    { "help", ARGUMENT_HELP, NULL, "show this help" },
+    { "log-prefix", ARGUMENT_IGNORED, "TEXT", "nsqlookupd's, without effect" },
+    { "verbose", ARGUMENT_IGNORED_SWITCH, NULL, "nsqlookupd's, without effect" },
+    { "help", ARGUMENT_HELP, NULL, "show this help; or -h" },
     { "h", ARGUMENT_HELP, NULL, NULL },
     { "version", ARGUMENT_VERSION, NULL, "show the versions of leat-registry and its libraries" },
 };
 
-/* As the program spells it that the option is of. (transfer full) */
+/* As the program spells it that the option is of. */
+static const char *
+dashes_of(const char *name)
+{
+    return name[1] == '\0' ? "-" : "--";
+}
+
+/* (transfer full) */
 static char *
 name_for_help(const ArgumentSpec *spec)
 {
@@ -114,9 +93,8 @@ override_free(gpointer data)
     g_free(override);
 }
 
-/* section and key are static. */
-static void
-add_override(CommandLine *self, const char *section, const char *key, const char *value)
+const RegistryOverride *
+command_line_add(CommandLine *self, const char *section, const char *key, const char *value)
 {
     RegistryOverride *override = g_new0(RegistryOverride, 1);
 
@@ -124,33 +102,53 @@ add_override(CommandLine *self, const char *section, const char *key, const char
     override->key = key;
     override->value = g_strdup(value);
     g_ptr_array_add(self->overrides, override);
+    return override;
 }
 
-/* What neither we nor Go take for a duration is left to the file's own check. */
-static void
-add_duration(CommandLine *self, const char *key, const char *value)
+gboolean
+command_line_override(CommandLine *self, const char *section, const char *key, const char *value,
+                      const ValuePlace *place)
+{
+    return registry_config_check(command_line_add(self, section, key, value), place->name,
+                                 place->line, place->problems);
+}
+
+/* What neither we nor Go take for a duration is left to the check. */
+static gboolean
+add_duration(CommandLine *self, const char *key, const char *value, const ValuePlace *place)
 {
     g_autofree char *plain = NULL;
     gint64 us;
 
     if (quantity_parse_duration(value, &us) != NULL && go_duration_parse(value, &us))
         plain = quantity_duration_to_option(us);
-    add_override(self, "nsqlookupd", key, plain != NULL ? plain : value);
+    return command_line_override(self, "nsqlookupd", key, plain != NULL ? plain : value, place);
 }
 
 static gboolean
-set_log_level(CommandLine *self, const char *value)
+refuse_value(const char *value, const char *choices, const ValuePlace *place)
 {
-    if (g_ascii_strcasecmp(value, "warn") == 0)
-        value = "warning";
-    else if (g_ascii_strcasecmp(value, "fatal") == 0)
-        value = "error";
-    self->has_log_level = TRUE;
-    return log_level_from_text(value, &self->log_level);
+    problems_add_at(place->problems, place->line, 1, place->name,
+                    "'%s' is none of its values; write %s", value, choices);
+    return FALSE;
 }
 
-static const ArgumentSpec *
-find_spec(const char *name)
+static gboolean
+set_log_level(CommandLine *self, const char *value, const ValuePlace *place)
+{
+    const char *ours = value;
+
+    if (g_ascii_strcasecmp(value, "warn") == 0)
+        ours = "warning";
+    else if (g_ascii_strcasecmp(value, "fatal") == 0)
+        ours = "error";
+    self->has_log_level = TRUE;
+    return log_level_from_text(ours, &self->log_level) ||
+           refuse_value(value, "error, warning, info or debug", place);
+}
+
+const ArgumentSpec *
+command_line_find(const char *name)
 {
     for (gsize i = 0; i < G_N_ELEMENTS(specs); i++)
         if (strcmp(specs[i].name, name) == 0)
@@ -158,26 +156,24 @@ find_spec(const char *name)
     return NULL;
 }
 
-/* FALSE: the value is none for this option. */
-static gboolean
-set_value(CommandLine *self, const ArgumentSpec *spec, const char *value)
+gboolean
+command_line_set(CommandLine *self, const ArgumentSpec *spec, const char *value,
+                 const ValuePlace *place)
 {
     switch (spec->kind) {
     case ARGUMENT_VALUE:
         self->is_nsqlookupd = TRUE;
-        add_override(self, "nsqlookupd", spec->name, value);
-        return TRUE;
+        return command_line_override(self, "nsqlookupd", spec->name, value, place);
     case ARGUMENT_DURATION:
         self->is_nsqlookupd = TRUE;
-        add_duration(self, spec->name, value);
-        return TRUE;
+        return add_duration(self, spec->name, value, place);
     case ARGUMENT_HTTP:
-        add_override(self, NULL, spec->name, value);
-        return TRUE;
+        return command_line_override(self, NULL, spec->name, value, place);
     case ARGUMENT_LOG_LEVEL:
-        return set_log_level(self, value);
+        return set_log_level(self, value, place);
     case ARGUMENT_LOG_FORMAT:
-        return log_format_from_text(value, &self->log_format);
+        return log_format_from_text(value, &self->log_format) ||
+               refuse_value(value, "text or json", place);
     case ARGUMENT_NAMESRV:
         self->is_namesrv = TRUE;
         G_GNUC_FALLTHROUGH;
@@ -187,36 +183,8 @@ set_value(CommandLine *self, const ArgumentSpec *spec, const char *value)
     }
 }
 
-/* ---- nsqlookupd's file ---- */
-
-static gboolean
-may_be_in_file(const ArgumentSpec *spec)
-{
-    return spec->kind <= ARGUMENT_IGNORED_SWITCH && spec->kind != ARGUMENT_CONFIG;
-}
-
-typedef struct {
-    CommandLine *command_line;
-    Problems *problems;
-} TomlFile;
-
-static void
-visit_pair(const char *key, const char *value, int line, gpointer user)
-{
-    TomlFile *self = user;
-    g_autofree char *name = g_strdelimit(g_strdup(key), "_", '-');
-    const ArgumentSpec *spec = find_spec(name);
-
-    if (spec == NULL || !may_be_in_file(spec))
-        g_ptr_array_add(self->command_line->ignored,
-                        g_strdup_printf("the file's '%s' has no effect here", key));
-    else if (!set_value(self->command_line, spec, value))
-        problems_add_at(self->problems, line, 1, key, "'%s' is none of its values", value);
-}
-
-/* FALSE after telling what is wrong. */
-static gboolean
-show_problems(Problems *problems)
+gboolean
+command_line_show(Problems *problems)
 {
     g_autofree char *said = NULL;
 
@@ -225,62 +193,6 @@ show_problems(Problems *problems)
     said = problems_to_text(problems);
     fputs(said, stderr);
     return FALSE;
-}
-
-/* (transfer full) NULL with a problem. */
-static char *
-read_text(const char *path, Problems *problems)
-{
-    g_autoptr(GError) error = NULL;
-    gsize length;
-    char *text = file_text_read(path, MAX_FILE_BYTES, clock_deadline_us(FILE_TEXT_PATIENCE_US),
-                                &length, &error);
-
-    if (text == NULL)
-        problems_add_at(problems, 0, 0, "", "it cannot be read: %s", error->message);
-    return text;
-}
-
-static gboolean
-read_config(CommandLine *self, const char *path)
-{
-    g_autoptr(Problems) problems = problems_new(path);
-    g_autofree char *text = read_text(path, problems);
-    TomlFile file = { .command_line = self, .problems = problems };
-
-    self->is_nsqlookupd = TRUE;
-    if (text != NULL)
-        toml_read(text, visit_pair, &file, problems);
-    return show_problems(problems);
-}
-
-/* ---- namesrv's file ---- */
-
-static void
-take_property(const char *key, const char *value, gpointer user)
-{
-    add_override(user, "namesrv", key, value);
-}
-
-static void
-ignore_property(const char *property, gpointer user)
-{
-    g_ptr_array_add(((CommandLine *) user)->ignored,
-                    g_strdup_printf("the file's '%s' has no effect here", property));
-}
-
-static gboolean
-read_properties(CommandLine *self, const char *path)
-{
-    g_autoptr(Problems) problems = problems_new(path);
-    g_autofree char *text = read_text(path, problems);
-    int line;
-
-    self->is_namesrv = TRUE;
-    if (text != NULL && !namesrv_properties_read(text, take_property, ignore_property, self, &line))
-        problems_add_at(problems, line, 1, "",
-                        "this is no property; write listenPort=9876, in UTF-8");
-    return show_problems(problems);
 }
 
 /* ---- the command line ---- */
@@ -308,7 +220,7 @@ refuse(const char *format, ...)
 }
 
 static gboolean
-refuse_unknown(const char *name)
+refuse_unknown(const char *argument, const char *name)
 {
     const char *names[G_N_ELEMENTS(specs) + 1] = { NULL };
     const char *nearest;
@@ -317,8 +229,9 @@ refuse_unknown(const char *name)
         names[i] = specs[i].name;
     nearest = problems_nearest(name, names);
     if (nearest != NULL)
-        return refuse("unknown option '--%s'; did you mean '--%s'?", name, nearest);
-    return refuse("unknown option '--%s'; see 'leat-registry --help'", name);
+        return refuse("unknown option '%s'; did you mean '%s%s'?", argument, dashes_of(nearest),
+                      nearest);
+    return refuse("unknown option '%s'; see 'leat-registry --help'", argument);
 }
 
 typedef struct {
@@ -330,11 +243,15 @@ typedef struct {
     int next;
 } Parser;
 
+/* name is as it was written. */
 static gboolean
-take_value(Parser *self, const ArgumentSpec *spec, const char *value)
+take_value(Parser *self, const ArgumentSpec *spec, const char *name, const char *value)
 {
+    g_autoptr(Problems) problems = problems_new("leat-registry");
+    const ValuePlace place = { .problems = problems, .name = name };
+
     if (value == NULL && self->next == self->argc)
-        return refuse("--%s needs a value; see 'leat-registry --help'", spec->name);
+        return refuse("%s needs a value; see 'leat-registry --help'", name);
     if (value == NULL)
         value = self->argv[self->next++];
     if (spec->kind == ARGUMENT_CONFIG || spec->kind == ARGUMENT_PROPERTIES) {
@@ -344,16 +261,28 @@ take_value(Parser *self, const ArgumentSpec *spec, const char *value)
         *path = g_strdup(value);
         return TRUE;
     }
-    return set_value(self->command_line, spec, value) ||
-           refuse("'%s' is no value for --%s; see 'leat-registry --help'", value, spec->name);
+    return command_line_set(self->command_line, spec, value, &place) || command_line_show(problems);
 }
 
-/* A switch may have "=true" or "=false" behind it, as Go's flags may. */
+/* As Go's flags take it; one that stands alone is on. */
 static gboolean
-take_switch(CommandLine *self, const ArgumentSpec *spec, const char *value)
+read_switch(const char *value, gboolean *ret_on)
 {
-    gboolean on = value == NULL || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+    static const char *const on[] = { "1", "t", "T", "true", "TRUE", "True", NULL };
+    static const char *const off[] = { "0", "f", "F", "false", "FALSE", "False", NULL };
 
+    *ret_on = value == NULL || g_strv_contains(on, value);
+    return *ret_on || g_strv_contains(off, value);
+}
+
+static gboolean
+take_switch(CommandLine *self, const ArgumentSpec *spec, const char *name, const char *value)
+{
+    gboolean on;
+
+    if (!read_switch(value, &on))
+        return refuse("%s: '%s' is neither true nor false; leave it out, or write one of them",
+                      name, value);
     if (spec->kind == ARGUMENT_HELP)
         self->help = on;
     else if (spec->kind == ARGUMENT_VERSION)
@@ -366,17 +295,17 @@ take_switch(CommandLine *self, const ArgumentSpec *spec, const char *value)
 static gboolean
 take_option(Parser *self, const char *argument)
 {
-    const char *start = argument + (argument[1] == '-' ? 2 : 1);
-    const char *equals = strchr(start, '=');
-    g_autofree char *name =
-        equals != NULL ? g_strndup(start, (gsize) (equals - start)) : g_strdup(start);
-    const ArgumentSpec *spec = find_spec(name);
+    const char *equals = strchr(argument, '=');
+    g_autofree char *written =
+        equals != NULL ? g_strndup(argument, (gsize) (equals - argument)) : g_strdup(argument);
+    const char *name = written + (written[1] == '-' ? 2 : 1);
+    const ArgumentSpec *spec = command_line_find(name);
     const char *value = equals != NULL ? equals + 1 : NULL;
 
     if (spec == NULL)
-        return refuse_unknown(name);
-    return has_value(spec) ? take_value(self, spec, value)
-                           : take_switch(self->command_line, spec, value);
+        return refuse_unknown(written, name);
+    return has_value(spec) ? take_value(self, spec, written, value)
+                           : take_switch(self->command_line, spec, written, value);
 }
 
 static gboolean
@@ -400,7 +329,7 @@ take_arguments(Parser *self)
     return TRUE;
 }
 
-static CommandLine *
+CommandLine *
 command_line_new(void)
 {
     CommandLine *self = g_new0(CommandLine, 1);
@@ -412,40 +341,6 @@ command_line_new(void)
     return self;
 }
 
-/* Where leat-registry takes the place of another program it opens no port that that one had not. */
-static void
-turn_off_others(CommandLine *self, CommandLine *told)
-{
-    if (told->file != NULL || (!told->is_nsqlookupd && !told->is_namesrv))
-        return;
-    add_override(self, NULL, "http", "off");
-    if (!told->is_nsqlookupd)
-        add_override(self, NULL, "nsqlookupd", "off");
-    if (!told->is_namesrv)
-        add_override(self, NULL, "namesrv", "off");
-}
-
-/* The options beat the files: what they set is set again behind those. */
-static gboolean
-add_files(CommandLine *self, const Parser *parser)
-{
-    g_autoptr(CommandLine) of_files = command_line_new();
-
-    if (parser->config != NULL && !read_config(of_files, parser->config))
-        return FALSE;
-    if (parser->properties != NULL && !read_properties(of_files, parser->properties))
-        return FALSE;
-    if (!self->has_log_level)
-        self->log_level = of_files->log_level;
-    self->is_nsqlookupd |= of_files->is_nsqlookupd;
-    self->is_namesrv |= of_files->is_namesrv;
-    turn_off_others(of_files, self);
-    g_ptr_array_extend_and_steal(of_files->overrides, g_steal_pointer(&self->overrides));
-    self->overrides = g_steal_pointer(&of_files->overrides);
-    g_ptr_array_extend_and_steal(self->ignored, g_steal_pointer(&of_files->ignored));
-    return TRUE;
-}
-
 CommandLine *
 command_line_parse(int argc, char **argv, int *ret_status)
 {
@@ -455,7 +350,7 @@ command_line_parse(int argc, char **argv, int *ret_status)
 
     *ret_status = ok ? STATUS_PROBLEM : STATUS_USAGE;
     if (ok && !self->help && !self->version)
-        ok = add_files(self, &parser);
+        ok = command_line_add_files(self, parser.config, parser.properties);
     g_free(parser.config);
     g_free(parser.properties);
     return ok ? g_steal_pointer(&self) : NULL;

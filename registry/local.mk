@@ -65,6 +65,8 @@ libregistry_wire_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
 libregistry_a_SOURCES = \
 	%D%/command_line.c \
 	%D%/command_line.h \
+	%D%/command_line_files.c \
+	%D%/command_line_private.h \
 	%D%/go_duration.c \
 	%D%/go_duration.h \
 	%D%/html_table.c \

@@ -148,91 +148,133 @@ namesrv_properties_update(NamesrvSettings *settings, const char *text)
 /* ---- a file ---- */
 
 typedef struct {
-    PropertiesOption option;
-    PropertiesIgnored ignored;
-    gpointer user;
-    char *host;
-    char *port;
+    char *value; /* NULL: not told */
+    int line;
+} LateProperty;
+
+typedef struct {
+    const PropertiesReader *reader;
+    LateProperty host;
+    LateProperty port;
     gboolean waits;
-    char *wait; /* in seconds */
+    LateProperty wait; /* in seconds */
 } Reading;
 
 static void
-replace_text(char **text, const char *value)
+late_property_set(LateProperty *self, const char *value, int line)
 {
-    g_free(*text);
-    *text = g_strdup(value);
+    g_free(self->value);
+    self->value = g_strdup(value);
+    self->line = line;
+}
+
+/* FALSE after telling that it is wrong. */
+static gboolean
+check_number(const Reading *self, const char *property, const char *value, guint64 max, int line)
+{
+    g_autofree char *what = NULL;
+
+    if (g_ascii_string_to_unsigned(value, 10, 0, max, NULL, NULL))
+        return TRUE;
+    what = g_strdup_printf("'%s' is no number from 0 to %" G_GUINT64_FORMAT
+                           "; write digits and nothing else",
+                           value, max);
+    self->reader->wrong(property, what, line, self->reader->user);
+    return FALSE;
+}
+
+/* Java takes every other word for false. */
+static gboolean
+read_bool(const Reading *self, const char *property, const char *value, int line)
+{
+    g_autofree char *why = NULL;
+
+    if (is_true(value) || g_ascii_strcasecmp(value, "false") == 0)
+        return is_true(value);
+    why = g_strdup_printf("is '%s', which counts as false; write true or false", value);
+    self->reader->odd(property, why, line, self->reader->user);
+    return FALSE;
 }
 
 static void
-read_row(Reading *self, const PropertyRow *row, const char *value)
+read_row(const Reading *self, const PropertyRow *row, const char *value, int line)
 {
+    const char *property = row->property;
     g_autofree char *text = NULL;
 
     switch (row->kind) {
     case KIND_BOOL:
-        text = g_strdup(is_true(value) ? "true" : "false");
+        text = g_strdup(read_bool(self, property, value, line) ? "true" : "false");
         break;
     case KIND_TEXT:
         text = g_strdup(value);
         break;
     case KIND_MILLISECONDS:
-        text = g_strconcat(value, "ms", NULL);
-        break;
     case KIND_SECONDS:
-        text = g_strconcat(value, "s", NULL);
+        if (!check_number(self, property, value, G_MAXINT32, line))
+            return;
+        text = g_strconcat(value, row->kind == KIND_SECONDS ? "s" : "ms", NULL);
         break;
     }
-    self->option(row->option, text, self->user);
+    self->reader->option(row->option, text, property, line, self->reader->user);
 }
 
 static void
-read_one(const char *property, const char *value, int line G_GNUC_UNUSED, gpointer user)
+read_one(const char *property, const char *value, int line, gpointer user)
 {
     Reading *self = user;
     const PropertyRow *row = find_row(property);
 
-    if (strcmp(property, "listenPort") == 0)
-        replace_text(&self->port, value);
-    else if (strcmp(property, "bindAddress") == 0)
-        replace_text(&self->host, value);
-    else if (strcmp(property, "needWaitForService") == 0)
-        self->waits = is_true(value);
-    else if (strcmp(property, "waitSecondsForService") == 0)
-        replace_text(&self->wait, value);
-    else if (row != NULL)
-        read_row(self, row, value);
-    else
-        self->ignored(property, self->user);
+    if (strcmp(property, "listenPort") == 0) {
+        if (check_number(self, property, value, G_MAXUINT16, line))
+            late_property_set(&self->port, value, line);
+    } else if (strcmp(property, "bindAddress") == 0) {
+        late_property_set(&self->host, value, line);
+    } else if (strcmp(property, "needWaitForService") == 0) {
+        self->waits = read_bool(self, property, value, line);
+    } else if (strcmp(property, "waitSecondsForService") == 0) {
+        if (check_number(self, property, value, G_MAXINT32, line))
+            late_property_set(&self->wait, value, line);
+    } else if (row != NULL) {
+        read_row(self, row, value, line);
+    } else {
+        self->reader->odd(property, "has no effect here", line, self->reader->user);
+    }
 }
 
 /* What two properties say together. */
 static void
 finish_reading(Reading *self)
 {
-    if (self->host != NULL || self->port != NULL) {
-        g_autofree char *listen =
-            g_strdup_printf("%s:%s", self->host != NULL ? self->host : "0.0.0.0",
-                            self->port != NULL ? self->port : DEFAULT_PORT);
+    const PropertiesReader *reader = self->reader;
 
-        self->option("listen", listen, self->user);
+    if (self->host.value != NULL || self->port.value != NULL) {
+        const char *host = self->host.value != NULL ? self->host.value : "0.0.0.0";
+        const char *port = self->port.value != NULL ? self->port.value : DEFAULT_PORT;
+        gboolean is_bare = strchr(host, ':') != NULL && *host != '[';
+        g_autofree char *listen = g_strdup_printf(is_bare ? "[%s]:%s" : "%s:%s", host, port);
+        gboolean of_host = self->host.value != NULL;
+
+        reader->option("listen", listen, of_host ? "bindAddress" : "listenPort",
+                       of_host ? self->host.line : self->port.line, reader->user);
     }
     if (self->waits) {
-        g_autofree char *wait = self->wait != NULL ? g_strconcat(self->wait, "s", NULL)
-                                                   : g_strdup_printf("%ds", DEFAULT_WAIT_S);
+        const char *seconds =
+            self->wait.value != NULL ? self->wait.value : G_STRINGIFY(DEFAULT_WAIT_S);
+        g_autofree char *wait = g_strconcat(seconds, "s", NULL);
 
-        self->option("wait-for-service", wait, self->user);
+        reader->option("wait-for-service", wait, "waitSecondsForService", self->wait.line,
+                       reader->user);
     }
-    g_free(self->host);
-    g_free(self->port);
-    g_free(self->wait);
+    g_free(self->host.value);
+    g_free(self->port.value);
+    g_free(self->wait.value);
 }
 
 gboolean
-namesrv_properties_read(const char *text, PropertiesOption option, PropertiesIgnored ignored,
-                        gpointer user, int *ret_line)
+namesrv_properties_read(const char *text, const PropertiesReader *reader, int *ret_line)
 {
-    Reading reading = { .option = option, .ignored = ignored, .user = user };
+    Reading reading = { .reader = reader };
     gboolean ok = properties_read(text, read_one, &reading, ret_line);
 
     finish_reading(&reading);

@@ -16,11 +16,18 @@ PropertiesUpdate namesrv_properties_update(NamesrvSettings *settings, const char
 
 /* ---- a file of them ---- */
 
-/* Called for each key of the section namesrv that the file sets. */
-typedef void (*PropertiesOption)(const char *key, const char *value, gpointer user);
-/* Called for each that has no effect here. */
-typedef void (*PropertiesIgnored)(const char *property, gpointer user);
+/* Who reads one, and hears of each property in turn; of listenPort with bindAddress, and of
+ * needWaitForService with its seconds, at the end. */
+typedef struct {
+    /* A key of the section namesrv, and the property that it comes from. */
+    void (*option)(const char *key, const char *value, const char *property, int line,
+                   gpointer user);
+    /* Without effect, or not the one that may be meant; why is a sentence without its subject. */
+    void (*odd)(const char *property, const char *why, int line, gpointer user);
+    /* Wrong, with a remedy. */
+    void (*wrong)(const char *property, const char *what, int line, gpointer user);
+    gpointer user;
+} PropertiesReader;
 
 /* FALSE, with the line: it cannot be read. */
-gboolean namesrv_properties_read(const char *text, PropertiesOption option,
-                                 PropertiesIgnored ignored, gpointer user, int *ret_line);
+gboolean namesrv_properties_read(const char *text, const PropertiesReader *reader, int *ret_line);

@@ -2,8 +2,12 @@
 #include "registry/registry_config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text_wrap.h"
+
+/* Of a name of DNS. */
+#define HOST_MAX 253
 
 static const OptionSpec registry_options[] = {
     { .name = "http",
@@ -169,6 +173,28 @@ static const SectionSpec sections[] = {
       G_STRUCT_OFFSET(RegistryConfig, has_namesrv) },
 };
 
+/* ---- checks ---- */
+
+/* Clients put a port behind it and connect to that. */
+static gboolean
+is_host(const char *text)
+{
+    if (*text == '\0' || strlen(text) > HOST_MAX)
+        return FALSE;
+    return g_hostname_is_ip_address(text) || text[strcspn(text, " \t\r\n\f\v/:@[]\"")] == '\0';
+}
+
+static void
+check_broadcast_address(const YamlNode *node, const char *path, Problems *problems)
+{
+    if (node != NULL && node->kind == YAML_SCALAR && !node->broken && !yaml_node_is_empty(node) &&
+        !is_host(node->text))
+        problems_add(problems, node, path,
+                     "'%.*s' is no host; write a name or an address without a port, such as "
+                     "registry1.example",
+                     HOST_MAX, node->text);
+}
+
 /* ---- overrides ---- */
 
 static YamlNode *
@@ -202,6 +228,50 @@ mapping_set(YamlNode *mapping, const char *key, YamlNode *value)
     if (old != NULL)
         g_ptr_array_remove(mapping->children, (gpointer) old);
     g_ptr_array_add(mapping->children, value);
+}
+
+static const OptionSpec *
+find_row(const OptionSpec *rows, const char *key)
+{
+    while (rows->name != NULL && strcmp(rows->name, key) != 0)
+        rows++;
+    g_assert(rows->name != NULL);
+    return rows;
+}
+
+static const SectionSpec *
+find_section(const char *name)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
+        if (name != NULL && g_str_equal(sections[i].name, name))
+            return &sections[i];
+    return NULL;
+}
+
+/* Applied alone, to a configuration that nobody sees. */
+gboolean
+registry_config_check(const RegistryOverride *override, const char *name, int line,
+                      Problems *problems)
+{
+    const SectionSpec *section = find_section(override->section);
+    const OptionSpec *of = section != NULL ? section->tables[0] : registry_options;
+    OptionSpec rows[] = { *find_row(of, override->key), { 0 } };
+    const OptionSpec *const tables[] = { rows, NULL };
+    gsize before = problems_count(problems);
+    RegistryConfig scratch = { 0 };
+    gpointer target = (char *) &scratch + (section != NULL ? section->settings : 0);
+    g_autoptr(YamlNode) mapping = mapping_new();
+    YamlNode *value = scalar_new(override->value);
+
+    rows[0].name = name;
+    mapping_set(mapping, name, value);
+    value->line = line;
+    value->column = 1;
+    options_apply(tables, mapping, target, "", problems);
+    options_clear(tables, target);
+    if (strcmp(override->key, "broadcast-address") == 0)
+        check_broadcast_address(value, name, problems);
+    return problems_count(problems) == before;
 }
 
 /* The mapping that an override belongs to; NULL if something else stands there, which has a problem
@@ -255,6 +325,15 @@ load_section(RegistryConfig *self, const SectionSpec *section, const YamlNode *r
                       problems);
 }
 
+/* NULL: the file does not say. */
+static const YamlNode *
+find_value(const YamlNode *root, const char *section, const char *key)
+{
+    const YamlNode *mapping = yaml_node_get(root, section);
+
+    return mapping != NULL && mapping->kind == YAML_MAPPING ? yaml_node_get(mapping, key) : NULL;
+}
+
 /* Where the original has it. */
 static void
 find_kv_config(NamesrvSettings *settings)
@@ -276,6 +355,8 @@ registry_config_load(const char *file, const GPtrArray *overrides, Problems *pro
     options_apply(registry_tables, root, self, "", problems);
     for (gsize i = 0; i < G_N_ELEMENTS(sections); i++)
         load_section(self, &sections[i], root, problems);
+    check_broadcast_address(find_value(root, "nsqlookupd", "broadcast-address"),
+                            "nsqlookupd.broadcast-address", problems);
     find_kv_config(&self->namesrv);
     if (!self->has_nsqlookupd && !self->has_namesrv)
         problems_add_at(problems, 0, 0, "",

@@ -25,6 +25,10 @@ typedef struct {
     char *value;
 } RegistryOverride;
 
+/* Whether there may be such a value; FALSE with a problem of name, as the line of a file or the
+ * command line has it. */
+gboolean registry_config_check(const RegistryOverride *override, const char *name, int line,
+                               Problems *problems);
 /* file may be NULL. Overrides (GPtrArray of RegistryOverride *) beat the file. NULL with problems.
  */
 RegistryConfig *registry_config_load(const char *file, const GPtrArray *overrides,

@@ -38,7 +38,10 @@ def started(tmp_path):
 def test_help_and_version():
     shown = run("--help")
     assert shown.returncode == 0 and "--inactive-producer-timeout=TIME" in shown.stdout
-    assert run("-h").stdout == run("-help").stdout == shown.stdout
+    assert run("-h").stdout == run("-help").stdout == run("--h").stdout == shown.stdout
+    for name in ("-c FILE", "--configFile", "-p ", "--printConfigItem", "-n ADDRESSES", "--namesrvAddr", "-h\n", "--config=FILE",
+                 "--log-prefix=", "--verbose"):
+        assert name in shown.stdout
     version = run("-version")
     assert version.returncode == 0 and re.match(r"leat-registry \d+\.\d+\.\d+, in place of nsqlookupd 1\.3\.0 and namesrv 5\.3\.3\n",
                                                 version.stdout)
@@ -58,8 +61,16 @@ def test_the_manual_knows_every_option_and_key_with_its_default():
 
 @pytest.mark.parametrize("arguments, said", [
     (["--tcp-adress=:1"], "unknown option '--tcp-adress'; did you mean '--tcp-address'?"),
-    (["-tcp-address"], "--tcp-address needs a value"),
-    (["--log-level=loud"], "'loud' is no value for --log-level"),
+    (["-x"], "unknown option '-x'; see"),
+    (["-tcp-address"], "-tcp-address needs a value"),
+    (["-n"], ": -n needs a value"),
+    (["--n"], ": --n needs a value"),
+    (["-tcp-address=abc"], ": -tcp-address: 'abc' has no port; write host:port"),
+    (["--broadcast-address", "a b"], ": --broadcast-address: 'a b' is no host; write a name or an address"),
+    (["-tombstone-lifetime=5x"], ": -tombstone-lifetime: '5x' is not a duration; write"),
+    (["-http", "abc"], ": -http: 'abc' has no port; write host:port"),
+    (["-verbose=maybe"], ": -verbose: 'maybe' is neither true nor false"),
+    (["--log-level=loud"], "--log-level: 'loud' is none of its values; write error, warning, info or debug"),
     (["a.yaml", "b.yaml"], "'b.yaml' is one too many"),
     (["-config", "a.toml", "b.yaml"], "two configurations"),
 ])
@@ -110,6 +121,30 @@ def test_a_bad_file_of_nsqlookupd_is_refused(tmp_path):
     assert shown.returncode == 1
     assert "lookupd.cfg:2:1: " in shown.stderr and "lookupd.cfg:3:1: " in shown.stderr
     assert "it cannot be read" in run("-config", str(tmp_path / "none")).stderr
+
+
+@pytest.mark.parametrize("text, said", [
+    ('broadcast_address = ""\n', "1:1: broadcast_address: '' is no host; write a name or an address"),
+    ('log_level = "loud"\n', "1:1: log_level: 'loud' is none of its values; write error, "),
+    ('\ntcp_address = "abc"\n', "2:1: tcp_address: 'abc' has no port; write host:port"),
+    ('inactive_producer_timeout = "5"\n', "1:1: inactive_producer_timeout: '5' has no unit; write"),
+])
+def test_a_bad_value_of_nsqlookupd_is_refused_with_line_key_and_remedy(tmp_path, text, said):
+    path = tmp_path / "lookupd.cfg"
+    path.write_text(text)
+    shown = run("-config", str(path))
+
+    assert shown.returncode == 1 and shown.stderr.startswith(f"{path}:{said}") and shown.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["", "a b", "host:4161", "a/b", "x" * 254])
+def test_a_broadcast_address_that_is_no_host_is_refused(tmp_path, value):
+    path = tmp_path / "r.yaml"
+    path.write_text(f'nsqlookupd:\n  broadcast-address: "{value}"\n')
+    shown = run(str(path))
+
+    assert shown.returncode == 1
+    assert shown.stderr.startswith(f"{path}:2:22: nsqlookupd.broadcast-address: '{value[:253]}' is no host; write ")
 
 
 def test_an_address_in_use_is_an_error_that_names_it(registry):

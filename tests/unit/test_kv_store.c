@@ -128,15 +128,32 @@ test_small_entries_fill_it_too(Fixture *self, UNUSED)
 /* ---- properties ---- */
 
 static void
-note(const char *key, const char *value, gpointer user)
+note(const char *key, const char *value, const char *property G_GNUC_UNUSED, int line G_GNUC_UNUSED,
+     gpointer user)
 {
     g_string_append_printf(user, "%s=%s|", key, value);
 }
 
 static void
-note_ignored(const char *property, gpointer user)
+note_odd(const char *property, const char *why, int line, gpointer user)
 {
-    g_string_append_printf(user, "?%s|", property);
+    g_string_append_printf(user, "?%d:%s %s|", line, property, why);
+}
+
+static void
+note_wrong(const char *property, const char *what, int line, gpointer user)
+{
+    g_string_append_printf(user, "!%d:%s: %s|", line, property, what);
+}
+
+static gboolean
+read_properties(const char *text, GString *seen, int *ret_line)
+{
+    const PropertiesReader reader = {
+        .option = note, .odd = note_odd, .wrong = note_wrong, .user = seen
+    };
+
+    return namesrv_properties_read(text, &reader, ret_line);
 }
 
 static void
@@ -145,22 +162,43 @@ test_a_file_of_properties_is_read_as_java_reads_it(void)
     g_autoptr(GString) seen = g_string_new(NULL);
     int line;
 
-    g_assert_true(namesrv_properties_read("# comment\n! comment\r\n\n"
-                                          "  listenPort = 9877 \r\n"
-                                          "bindAddress:127.0.0.1\n"
-                                          "kvConfigPath /a\\ b/\\u006bv\\\n"
-                                          "   .json\n"
-                                          "orderMessageEnable=TRUE\n"
-                                          "supportActingMaster=yes\n"
-                                          "scanNotActiveBrokerInterval=2500\n"
-                                          "needWaitForService=true\n"
-                                          "clusterTest=true\n",
-                                          note, note_ignored, seen, &line));
+    g_assert_true(read_properties("# comment\n! comment\r\n\n"
+                                  "  listenPort = 9877 \r\n"
+                                  "bindAddress:127.0.0.1\n"
+                                  "kvConfigPath /a\\ b/\\u006bv\\\n"
+                                  "   .json\n"
+                                  "orderMessageEnable=TRUE\n"
+                                  "supportActingMaster=false\n"
+                                  "scanNotActiveBrokerInterval=2500\n"
+                                  "needWaitForService=true\n"
+                                  "clusterTest=true\n",
+                                  seen, &line));
 
     g_assert_cmpstr(seen->str, ==,
                     "kv-config-path=/a b/kv.json|order-topics=true|acting-master=false|"
-                    "scan-interval=2500ms|?clusterTest|listen=127.0.0.1:9877|"
+                    "scan-interval=2500ms|?12:clusterTest has no effect here|listen=127.0.0.1:9877|"
                     "wait-for-service=45s|");
+}
+
+static void
+test_a_wrong_value_is_told_by_its_line_and_leaves_the_others(void)
+{
+    g_autoptr(GString) seen = g_string_new(NULL);
+    int line;
+
+    g_assert_true(read_properties("listenPort=abc\n"
+                                  "scanNotActiveBrokerInterval=5s\n"
+                                  "orderMessageEnable=yes\n"
+                                  "bindAddress=::1\n",
+                                  seen, &line));
+
+    g_assert_cmpstr(
+        seen->str, ==,
+        "!1:listenPort: 'abc' is no number from 0 to 65535; write digits and nothing else|"
+        "!2:scanNotActiveBrokerInterval: '5s' is no number from 0 to 2147483647; write digits and "
+        "nothing else|"
+        "?3:orderMessageEnable is 'yes', which counts as false; write true or false|"
+        "order-topics=false|listen=[::1]:9876|");
 }
 
 static void
@@ -169,7 +207,7 @@ test_a_bad_property_is_named_by_its_line(void)
     g_autoptr(GString) seen = g_string_new(NULL);
     int line;
 
-    g_assert_false(namesrv_properties_read("a=b\nc=\\u00zz\n", note, note_ignored, seen, &line));
+    g_assert_false(read_properties("a=b\nc=\\u00zz\n", seen, &line));
 
     g_assert_cmpint(line, ==, 2);
 }
@@ -212,6 +250,8 @@ main(int argc, char **argv)
     ADD(small_entries_fill_it_too);
 #undef ADD
     g_test_add_func("/properties/read", test_a_file_of_properties_is_read_as_java_reads_it);
+    g_test_add_func("/properties/wrong-values",
+                    test_a_wrong_value_is_told_by_its_line_and_leaves_the_others);
     g_test_add_func("/properties/bad", test_a_bad_property_is_named_by_its_line);
     g_test_add_func("/properties/change",
                     test_settings_may_be_changed_but_for_those_that_open_files);
