@@ -1,7 +1,9 @@
 /* kv_store.c - the KV configuration of a name server, in memory and in a file. */
 #include "registry/kv_store.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_replace.h"
@@ -164,6 +166,42 @@ kv_store_delete(KvStore *self, const char *space, const char *key, GError **erro
 }
 
 /* ---- life ---- */
+
+/* That is there. (transfer full) */
+static char *
+nearest_folder(const char *path)
+{
+    char *folder = g_path_get_dirname(path);
+
+    while (!g_file_test(folder, G_FILE_TEST_EXISTS) && !g_str_equal(folder, "/") &&
+           !g_str_equal(folder, ".")) {
+        char *above = g_path_get_dirname(folder);
+
+        g_free(folder);
+        folder = above;
+    }
+    return folder;
+}
+
+gboolean
+kv_store_check(const KvStore *self, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(self->path);
+    g_autofree char *nearest = nearest_folder(self->path);
+    gboolean is_folder = g_file_test(nearest, G_FILE_TEST_IS_DIR);
+
+    if (!is_folder || access(nearest, W_OK | X_OK) != 0) {
+        int code = is_folder ? errno : ENOTDIR;
+
+        g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(code), "%s: %s", nearest,
+                    g_strerror(code));
+        return FALSE;
+    }
+    if (g_str_equal(folder, nearest))
+        return TRUE;
+    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s is not there", folder);
+    return FALSE;
+}
 
 KvStore *
 kv_store_open(const char *path, GError **error)

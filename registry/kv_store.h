@@ -13,6 +13,9 @@ typedef struct KvStore KvStore;
 /* A file that is not there is an empty one, and is made with its folders at the first change. NULL:
  * what is there cannot be read, or is no such file. */
 KvStore *kv_store_open(const char *path, GError **error);
+/* FALSE: a change could not be saved as things are, or, with G_FILE_ERROR_NOENT, would have to make
+ * its folder first. Changes nothing. */
+gboolean kv_store_check(const KvStore *self, GError **error);
 void kv_store_free(KvStore *self);
 
 const char *kv_store_get(const KvStore *self, const char *space, const char *key); /* or NULL */

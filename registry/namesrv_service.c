@@ -118,6 +118,12 @@ namesrv_service_bound(const NamesrvService *self)
     return namesrv_server_bound(self->server);
 }
 
+gboolean
+namesrv_service_check_kv(const NamesrvService *self, GError **error)
+{
+    return kv_store_check(self->kv, error);
+}
+
 const RouteTable *
 namesrv_service_table(const NamesrvService *self)
 {

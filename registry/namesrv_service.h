@@ -12,6 +12,8 @@ typedef struct NamesrvService NamesrvService;
  * settings written to if remote-config allows it. */
 NamesrvService *namesrv_service_new(Loop *loop, NamesrvSettings *settings, GError **error);
 const Endpoint *namesrv_service_bound(const NamesrvService *self);
+/* As kv_store_check. */
+gboolean namesrv_service_check_kv(const NamesrvService *self, GError **error);
 const RouteTable *namesrv_service_table(const NamesrvService *self);
 /* Of all of it, as of now, added to MetricSet pointers that the service keeps. */
 void namesrv_service_add_metrics(NamesrvService *self, GPtrArray *sets);

@@ -80,6 +80,23 @@ open_nsq(Process *self, const RegistryConfig *config, GError **error)
     return TRUE;
 }
 
+/* Brokers and clients can do without, so that this keeps it from nothing. */
+static void
+warn_of_kv(const Process *self, const RegistryConfig *config)
+{
+    g_autoptr(GError) error = NULL;
+    const char *message = "the KV configuration cannot be saved, changes of it will be refused; "
+                          "make its folder writable or write another namesrv.kv-config-path";
+
+    if (namesrv_service_check_kv(self->namesrv, &error))
+        return;
+    if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+        message = "the folder of the KV configuration is not there, the first change will make it; "
+                  "write another namesrv.kv-config-path if it is not the one";
+    log_warning(message, LOG_TEXT("path", config->namesrv.kv_config_path),
+                LOG_TEXT("error", error->message));
+}
+
 static gboolean
 open_namesrv(Process *self, RegistryConfig *config, GError **error)
 {
@@ -89,6 +106,7 @@ open_namesrv(Process *self, RegistryConfig *config, GError **error)
     if (self->namesrv == NULL)
         return FALSE;
     self->pages.namesrv = self->namesrv;
+    warn_of_kv(self, config);
     log_listening("namesrv", namesrv_service_bound(self->namesrv));
     return TRUE;
 }
