@@ -2,6 +2,7 @@
 #include "registry/kv_store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ struct KvStore {
     char *path;
     GHashTable *spaces; /* name → table */
 };
+
+G_DEFINE_QUARK(leat - kv - store - error - quark, kv_store_error)
 
 /* ---- the file ---- */
 
@@ -183,23 +186,41 @@ nearest_folder(const char *path)
     return folder;
 }
 
+static gboolean
+fail(const char *path, GError **error)
+{
+    int code = errno;
+
+    g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(code), "%s: %s", path,
+                g_strerror(code));
+    return FALSE;
+}
+
+/* Permissions alone do not tell. */
+static gboolean
+check_folder(const char *path, GError **error)
+{
+    g_autofree char *trial = g_strconcat(path, ".new", NULL);
+    int fd = open(trial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+    if (fd < 0)
+        return fail(trial, error);
+    close(fd);
+    unlink(trial);
+    return TRUE;
+}
+
 gboolean
 kv_store_check(const KvStore *self, GError **error)
 {
     g_autofree char *folder = g_path_get_dirname(self->path);
     g_autofree char *nearest = nearest_folder(self->path);
-    gboolean is_folder = g_file_test(nearest, G_FILE_TEST_IS_DIR);
 
-    if (!is_folder || access(nearest, W_OK | X_OK) != 0) {
-        int code = is_folder ? errno : ENOTDIR;
-
-        g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(code), "%s: %s", nearest,
-                    g_strerror(code));
-        return FALSE;
-    }
     if (g_str_equal(folder, nearest))
-        return TRUE;
-    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s is not there", folder);
+        return check_folder(self->path, error);
+    if (access(nearest, W_OK | X_OK) != 0)
+        return fail(nearest, error);
+    g_set_error(error, KV_STORE_ERROR, KV_STORE_ERROR_NO_FOLDER, "%s is not there", folder);
     return FALSE;
 }
 

@@ -8,13 +8,16 @@
  * each change. And an answer has a value in its header of 16 MiB, where a byte may become six. */
 #define KV_STORE_MAX_BYTES (2 * 1024 * 1024)
 
+#define KV_STORE_ERROR (kv_store_error_quark())
+GQuark kv_store_error_quark(void);
+typedef enum { KV_STORE_ERROR_NO_FOLDER } KvStoreError;
+
 typedef struct KvStore KvStore;
 
 /* A file that is not there is an empty one, and is made with its folders at the first change. NULL:
  * what is there cannot be read, or is no such file. */
 KvStore *kv_store_open(const char *path, GError **error);
-/* FALSE: a change could not be saved as things are, or, with G_FILE_ERROR_NOENT, would have to make
- * its folder first. Changes nothing. */
+/* FALSE: a change could not be saved as things are, or would have to make its folder first. */
 gboolean kv_store_check(const KvStore *self, GError **error);
 void kv_store_free(KvStore *self);
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/loop_source.h"
 #include "base/service_notify.h"
+#include "registry/kv_store.h"
 #include "registry/pages.h"
 
 /* The page need not be asked for by many. */
@@ -90,7 +91,7 @@ warn_of_kv(const Process *self, const RegistryConfig *config)
 
     if (namesrv_service_check_kv(self->namesrv, &error))
         return;
-    if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    if (g_error_matches(error, KV_STORE_ERROR, KV_STORE_ERROR_NO_FOLDER))
         message = "the folder of the KV configuration is not there, the first change will make it; "
                   "write another namesrv.kv-config-path if it is not the one";
     log_warning(message, LOG_TEXT("path", config->namesrv.kv_config_path),

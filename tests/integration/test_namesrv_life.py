@@ -276,24 +276,30 @@ def test_a_broken_kv_configuration_keeps_it_from_starting(namesrv):
     assert path.read_text() == '{"configTable":'
 
 
-def test_a_start_says_where_the_kv_configuration_cannot_be_saved(namesrv, tmp_path):
-    folder = tmp_path / "not" / "there"
-    (tmp_path / "not").write_text("a file")
-    made = namesrv(kv_config_path=str(folder / "kv.json"))
+def test_a_start_says_that_the_kv_configuration_cannot_be_saved_and_changes_are_refused(namesrv):
+    path = "/proc/leat-kvConfig.json"
+    made = namesrv(kv_config_path=path)
     (entry,) = made.log("the KV configuration cannot be saved, changes of it will be refused; "
                         "make its folder writable or write another namesrv.kv-config-path")
-    assert entry["path"] == str(folder / "kv.json") and entry["error"] == f"{tmp_path}/not: Not a directory"
-    answer = Remoting(made.namesrv).ask(100, namespace="n", key="k", value="v")
-    assert answer.code == 1 and str(folder / "kv.json") in answer.remark
-    assert Remoting(made.namesrv).ask(101, namespace="n", key="k").code == 22
-    made.stop()
+    assert entry["path"] == path and entry["error"].startswith(f"{path}.new: ")
 
-    (tmp_path / "not").unlink()
-    made.start()
+    client = Remoting(made.namesrv)
+    refused = client.ask(100, namespace="n", key="k", value="v")
+    assert refused.code == 1 and refused.remark.startswith(f"{path} cannot be created: ")
+    assert client.ask(101, namespace="n", key="k").code == 22
+    assert client.register().code == 0  # all else works
+
+
+def test_a_start_says_that_the_folder_of_the_kv_configuration_has_yet_to_be_made(namesrv, tmp_path):
+    folder = tmp_path / "not" / "there"
+    made = namesrv(kv_config_path=str(folder / "kv.json"))
     assert made.log("the folder of the KV configuration is not there, the first change will make it; "
                     "write another namesrv.kv-config-path if it is not the one", error=f"{folder} is not there")
     assert Remoting(made.namesrv).ask(100, namespace="n", key="k", value="v").code == 0
     assert json.loads((folder / "kv.json").read_text()) == {"configTable": {"n": {"k": "v"}}}
+    made.stop()
+
+    assert not namesrv(kv_config_path=str(folder / "kv.json")).log("the folder of the KV configuration is not there")
 
 
 def test_settings_are_shown_and_changed_only_if_that_is_allowed(namesrv):
