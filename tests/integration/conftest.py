@@ -7,6 +7,7 @@ import leat as leat_module
 import registry as registry_module
 from client_library import installed  # noqa: F401
 from far_end import FarEnd
+from leat import free_port
 from tap import TapReporter
 
 
@@ -58,7 +59,7 @@ def registry(tmp_path):
     def make(start=True, http="off", keywords=None, **options):
         folder = tmp_path / f"registry-{len(registries)}"
         folder.mkdir()
-        section = {"tcp-address": "127.0.0.1:0", "http-address": "127.0.0.1:0",
+        section = {"tcp-address": f"127.0.0.1:{free_port()}", "http-address": f"127.0.0.1:{free_port()}",
                    **{name.replace("_", "-"): value for name, value in options.items()}}
         made = registry_module.Registry(folder, {"http": http, "nsqlookupd": section, "namesrv": "off"}, **(keywords or {}))
         registries.append(made)
@@ -76,7 +77,7 @@ def namesrv(tmp_path):
     def make(start=True, **options):
         folder = tmp_path / f"namesrv-{len(registries)}"
         folder.mkdir()
-        section = {"listen": "127.0.0.1:0", "kv-config-path": str(folder / "kvConfig.json"),
+        section = {"listen": f"127.0.0.1:{free_port()}", "kv-config-path": str(folder / "kvConfig.json"),
                    **{name.replace("_", "-"): value for name, value in options.items()}}
         made = registry_module.Registry(folder, {"http": "127.0.0.1:0", "nsqlookupd": "off", "namesrv": section})
         registries.append(made)

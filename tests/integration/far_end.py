@@ -14,16 +14,16 @@ import subprocess
 import sys
 import time
 
-from leat import wait_until
+from leat import free_port, wait_until
 
 
 class FarEnd:
-    def __init__(self, path, start=True, host="127.0.0.1", port=0, prefix=()):
+    def __init__(self, path, start=True, host="127.0.0.1", port=None, prefix=()):
         self.path = pathlib.Path(path)
         self.host = host
         self.prefix = list(prefix)
         self.path.touch()
-        self.port = port
+        self.port = port or free_port()
         self.process = None
         self.read = []  # records, of the first n_read bytes of the file
         self.n_read = 0
@@ -32,10 +32,10 @@ class FarEnd:
             self.kill()  # its port stays known, and free
 
     def start(self):
-        """Under the same port as before, if there was one."""
+        """Under the same port as before."""
         self.process = subprocess.Popen([*self.prefix, sys.executable, __file__, self.host, str(self.port), str(self.path)],
                                         stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
+        assert int(self.process.stdout.readline()) == self.port
 
     def kill(self):
         self.process.kill()

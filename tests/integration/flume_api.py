@@ -21,6 +21,8 @@ from thrift.protocol.TCompactProtocol import TCompactProtocol
 from thrift.transport.TSocket import TServerSocket, TSocket
 from thrift.transport.TTransport import TFramedTransport, TTransportException
 
+from leat import free_port
+
 PROTOCOLS = {"compact": TCompactProtocol, "binary": TBinaryProtocol}
 
 
@@ -52,14 +54,14 @@ def flume_client(port, protocol="compact", host="127.0.0.1"):
 class FlumePeer:
     """A Thrift source that keeps every batch; answer(batch) says what to return, or raises. One thread a connection."""
 
-    def __init__(self, protocol="compact", answer=lambda batch: Status.OK, host="127.0.0.1", port=0):
+    def __init__(self, protocol="compact", answer=lambda batch: Status.OK, host="127.0.0.1", port=None):
         self.protocol = PROTOCOLS[protocol]
         self.answer = answer
         self.batches = []
         self.processor = ThriftSourceProtocol.Processor(self)
-        self.listener = TServerSocket(host, port)
+        self.port = port or free_port()
+        self.listener = TServerSocket(host, self.port)
         self.listener.listen()
-        self.port = self.listener.handle.getsockname()[1]
         self.connections = []
         threading.Thread(target=self._accept, daemon=True).start()
 

@@ -5,17 +5,21 @@ import functools
 import json
 import os
 import pathlib
+import pty
+import random
 import re
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 
-TIMEOUT = 20.0  # seconds; only ever reached when something is wrong
+TIMEOUT = 60.0  # seconds; only ever reached when something is wrong
 BUSY = 4.0  # seconds that a busy machine may add to what takes a known time
 
 Reply = collections.namedtuple("Reply", "status headers text")
@@ -24,6 +28,17 @@ Reply = collections.namedtuple("Reply", "status headers text")
 def program():
     """The leat to test: $LEAT, which `make check` sets, or the one in build/."""
     return os.environ.get("LEAT") or str(pathlib.Path(__file__).resolve().parents[2] / "build" / "leat")
+
+
+def free_port():
+    """A port that nobody listens at, and that nobody gets who asks the system for any: it may be left and taken again."""
+    first_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(first_given // 2, first_given)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @functools.lru_cache
@@ -68,6 +83,27 @@ def wait_until(condition, what, timeout=TIMEOUT):
             return value
         assert time.monotonic() < deadline, f"timed out waiting until {what}"
         time.sleep(0.01)
+
+
+def draw(command):
+    """Runs a command whose stderr is a terminal. Returns what came of it, and what it drew there."""
+    master, terminal = pty.openpty()
+    drawn = []
+
+    def read():
+        with contextlib.suppress(OSError):  # which is how the end is told
+            while data := os.read(master, 65536):
+                drawn.append(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, timeout=TIMEOUT, check=False)
+    finally:
+        os.close(terminal)
+        reader.join()
+        os.close(master)
+    return done, b"".join(drawn).decode()
 
 
 class Leat:

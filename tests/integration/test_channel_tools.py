@@ -1,11 +1,10 @@
 """test_channel_tools.py - leat channel inspect, verify and cat on what a real agent has written, while it runs and after."""
 import json
 import os
-import pty
 import re
 import subprocess
 
-from leat import is_built_with, program, wait_until
+from leat import draw, is_built_with, program, wait_until
 
 NOWHERE = {"type": "thrift", "hosts": ["127.0.0.1:1"]}
 
@@ -132,12 +131,7 @@ def test_a_busy_agent_is_not_taken_for_damage(leat):
 
 def drawn_by(command, folder):
     """What a command shows on a terminal while it works."""
-    master, terminal = pty.openpty()
-
-    result = subprocess.run([program(), "channel", command, str(folder)], stdout=subprocess.PIPE, stderr=terminal, timeout=60)
-    os.close(terminal)
-    drawn = os.read(master, 100000).decode()
-    os.close(master)
+    result, drawn = draw([program(), "channel", command, folder])
     assert result.returncode == 0
     return drawn
 

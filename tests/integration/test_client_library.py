@@ -116,7 +116,9 @@ def test_the_example_goes_on_with_the_other_agent_when_one_is_killed(installed, 
     second.stop()
 
     assert (sender.returncode, output, errors) == (0, "", "")
-    assert [event["body"] for event in second.records()] == ["after"] * 1000
+    bodies = [event["body"] for event in second.records()]
+    assert bodies[-1000:] == ["after"] * 1000
+    assert bodies[:-1000] in ([], ["before"] * 1000)  # again, if the kill was quicker than the answer
 
 
 def test_the_example_tells_of_a_wrong_host(installed, example):

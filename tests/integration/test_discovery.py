@@ -12,7 +12,7 @@ import pytest
 from far_end import FarEnd
 from leat import BUSY, TIMEOUT, needs, program, wait_until
 from registry import Node
-from tiers import assert_whole, edge, n_at, wait_for_more
+from tiers import assert_whole, edge, wait_for_more
 
 pytestmark = needs("libsoup")
 
@@ -140,12 +140,12 @@ def test_an_edge_without_a_host_sends_to_the_first_that_joins_within_a_second(co
     agent = leat(finder([http_address(names)], sink={"backoff": "30s", "max-backoff": "60s"}))
     agent.wait_for_log("delivery failed, backing off")
 
-    joined = time.time()
+    joined = time.monotonic()
     far = collect(names)
     far.wait_for(1)
 
-    assert far.times[0] - joined < 1 + BUSY
-    assert agent.log("host joined", peer=far.address)
+    assert 0 < far.times[0] - joined < 1 + BUSY
+    agent.wait_for_log("host joined", peer=far.address)
 
 
 def test_one_that_joins_later_has_its_share_within_a_second(collect, leat, registry):
@@ -154,11 +154,11 @@ def test_one_that_joins_later_has_its_share_within_a_second(collect, leat, regis
     leat(finder([http_address(names)]))
     first.wait_for(10)
 
-    joined = time.time()
+    joined = time.monotonic()
     second = collect(names)
     second.wait_for(1)
 
-    assert second.times[0] - joined < 1 + BUSY
+    assert 0 < second.times[0] - joined < 1 + BUSY
     wait_for_more([first], 1)
 
 
@@ -182,19 +182,21 @@ def test_one_that_is_killed_is_left_at_once_and_nothing_is_lost(collect, leat, r
 def test_one_that_leaves_gets_nothing_more_and_keeps_what_it_acknowledged(collect, leat, registry):
     names = registry()
     ends = [collect(names), collect(names)]
-    agent = leat(finder([http_address(names)], {"count": 1000}))
+    agent = leat(finder([http_address(names)], sink={"linger": "0s", "batch-size": 10}))
     for end in ends:
         end.wait_for(50)
 
     names.post("/topic/tombstone", topic=TOPIC, node=ends[0].address)
     agent.wait_for_log("host left", peer=ends[0].address)
     wait_until(lambda: n_hosts(agent) == 1, "one host is left")
-    agent.wait_for_log("source has nothing more to send")
-    wait_until(lambda: n_at(ends) >= 1000, "all have arrived")
+    wait_for_more([ends[1]], 50)  # what was on its way to the other has arrived
+    n_kept = len(ends[0].bodies)
+    wait_for_more([ends[1]], 200)
 
-    assert assert_whole(ends[0].bodies + ends[1].bodies) == 0
-    assert len(ends[1].bodies) > len(ends[0].bodies)
+    assert len(ends[0].bodies) == n_kept
     assert agent.metric("leat_thrift_sink_host_failures_total") == 0
+    agent.stop()
+    assert assert_whole(ends[0].bodies + ends[1].bodies) == 0
 
 
 def test_each_time_that_one_comes_or_goes_has_a_line(collect, leat, registry):
@@ -331,7 +333,7 @@ def test_what_two_registries_know_is_put_together(collect, leat, registry):
 
     for end in ends:
         end.wait_for(10)
-    assert n_hosts(agent) == 3
+    wait_until(lambda: n_hosts(agent) == 3, "all are counted")
 
 
 def test_hosts_that_are_named_are_the_first_view(collect, leat):
@@ -376,12 +378,12 @@ def test_a_connection_that_breaks_is_followed_by_a_look_up_at_once(collect, leat
     first.wait_for(10)
 
     lookup.hosts.append(second)
-    killed = time.time()
+    killed = time.monotonic()
     first.kill()
     second.wait_for(10)
 
-    assert second.times[0] - killed < 1 + BUSY
-    assert len(lookup.asked) <= 2 + 2 * (time.time() - killed)
+    assert 0 < second.times[0] - killed < 1 + BUSY
+    assert len(lookup.asked) <= 2 + 2 * (time.monotonic() - killed)
 
 
 # ---- `leat send --discover` ----
@@ -405,7 +407,10 @@ def test_lines_are_sent_to_hosts_that_a_registry_names(collect, registry):
 def test_a_registry_that_names_no_host_is_told_when_time_is_over(registry):
     names = registry()
 
-    done = send("--discover", f"nsqlookupd://{http_address(names)}/{TOPIC}", "--timeout", "200ms", input="1\n")
+    for timeout in ("200ms", "2s", "10s"):  # as long as the machine needs for an answer
+        done = send("--discover", f"nsqlookupd://{http_address(names)}/{TOPIC}", "--timeout", timeout, input="1\n")
+        if "it names no host" in done.stderr:
+            break
 
     assert done.returncode == 1
     assert done.stderr == ("leat send: cannot connect, nothing was sent: no host is found: "

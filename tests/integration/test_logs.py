@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from leat import needs, program, wait_until
+from leat import TIMEOUT, needs, program, wait_until
 
 CONFIG = {
     "agent": {"name": "story", "http": "off"},
@@ -72,7 +72,7 @@ def test_a_log_that_nobody_reads_stops_neither_events_nor_the_end(tmp_path):
         [port] = re.findall(r"address=127.0.0.1:(\d+)", agent.stderr.readline())
 
         def n_delivered():
-            text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT).read().decode()
             return int(re.search(r"^leat_sink_events_delivered_total\{.*\} (\d+)$", text, re.M)[1])
 
         wait_until(lambda: n_delivered() > 2000, "more went on than a pipe holds")
@@ -80,7 +80,7 @@ def test_a_log_that_nobody_reads_stops_neither_events_nor_the_end(tmp_path):
         n_seen = n_delivered()
         wait_until(lambda: n_delivered() > n_seen + 2000, "it is stuck again")
         agent.terminate()
-        assert agent.wait(10) == 0
+        assert agent.wait(TIMEOUT) == 0
     finally:
         agent.kill()
         agent.stderr.close()
@@ -99,12 +99,12 @@ stdout.listen()
 stderr = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 stderr.connect("/run/systemd/journal/stdout")
 agent = subprocess.Popen(sys.argv[1:], stderr=stderr)
-entries.settimeout(10)
+entries.settimeout(60)
 entry = b""
 while b"listening" not in entry:
     entry = entries.recv(65536)
 agent.terminate()
-agent.wait(10)
+agent.wait(60)
 print(entry.decode(), end="")
 """
 
@@ -117,7 +117,7 @@ def test_the_journal_gets_fields(tmp_path):
     path.write_text(json.dumps({**CONFIG, "sinks": {"nothing": {"type": "null", "channel": "buffer"}}}))
     command = [sys.executable, "-c", JOURNAL, program(), "run", str(path)]
     shown = subprocess.run([*namespace, 'mount -t tmpfs none /run && exec "$@"', "sh", *command], check=True,
-                           stdout=subprocess.PIPE, text=True, timeout=30).stdout.splitlines()
+                           stdout=subprocess.PIPE, text=True, timeout=2 * TIMEOUT).stdout.splitlines()
 
     assert {"SYSLOG_IDENTIFIER=leat", "PRIORITY=6", "LEAT_THREAD=lifecycle", "LEAT_COMPONENT=apps"} <= set(shown)
     assert any(re.fullmatch(r"MESSAGE=lifecycle: listening component=apps address=127.0.0.1:\d+", line) for line in shown)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from leat import BUSY, needs, program, wait_until
+from leat import BUSY, TIMEOUT, needs, program, wait_until
 from registry import Node
 from test_discovery import TOPIC, http_address
 from test_discovery_routes import router
@@ -14,7 +14,7 @@ pytestmark = needs("libsoup")
 
 
 def run(*arguments):
-    return subprocess.run([program(), *arguments], capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run([program(), *arguments], capture_output=True, text=True, timeout=TIMEOUT, check=False)
 
 
 def look_up(*arguments):
@@ -26,7 +26,7 @@ def look_up(*arguments):
 def broker(name, server, folder, **changes):
     """An agent that is a broker of TOPIC."""
     return {
-        "agent": {"name": name, "http": "off"},
+        "agent": {"name": name, "http": "127.0.0.1:0"},
         "sources": {"apps": {"type": "thrift", "listen": "127.0.0.1:0", "channels": ["buffer"]}},
         "channels": {"buffer": {"type": "memory"}},
         "sinks": {"files": {"type": "file", "channel": "buffer", "directory": str(folder), "format": "json"}},
@@ -36,7 +36,7 @@ def broker(name, server, folder, **changes):
 
 @pytest.fixture
 def brokers(leat, namesrv, tmp_path):
-    """A name server, its address, and a function that starts a broker whose n_records() are what it got."""
+    """A name server, its address, and a function that starts a broker whose n_accepted() is the number of events it got."""
     names = namesrv()
     address = "%s:%d" % names.namesrv
 
@@ -44,7 +44,7 @@ def brokers(leat, namesrv, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         agent = leat(broker(name, address, folder, **changes))
-        agent.n_records = lambda: sum(path.read_text().count("\n") for path in folder.iterdir())
+        agent.n_accepted = lambda: agent.metric("leat_source_events_accepted_total")
         wait_until(lambda: any(b["broker"] == name for b in look_up(address)["brokers"]), f"{name} is registered")
         return agent
 
@@ -52,8 +52,8 @@ def brokers(leat, namesrv, tmp_path):
 
 
 def more(agent, n_events):
-    before = agent.n_records()
-    wait_until(lambda: agent.n_records() >= before + n_events, f"{n_events} more events are there")
+    before = agent.n_accepted()
+    wait_until(lambda: agent.n_accepted() >= before + n_events, f"{n_events} more events are there")
 
 
 # ---- nsqlookupd ----
@@ -146,9 +146,9 @@ def test_a_broker_is_drained_before_its_maintenance_and_gets_its_share_afterward
     assert done.returncode == 0 and "of 'one' without write permission" in done.stdout, done.stderr
     edge.wait_for_log("host left", peer=f"127.0.0.1:{first.port('apps')}")
     more(second, 50)
-    n_drained = first.n_records()
+    n_drained = first.n_accepted()
     more(second, 100)
-    assert first.n_records() == n_drained
+    assert first.n_accepted() == n_drained
     assert {q["broker"]: q["perm"] for q in look_up(address, TOPIC)["queues"]} == {"one": "r", "two": "rw"}
 
     assert run("route", "restore-write", "one", "--at", address).returncode == 0

@@ -40,6 +40,7 @@ def quiet(leat):
     agent.wait_for_log("source has nothing more to send")
     wait_until(lambda: agent.metric("leat_sink_events_delivered_total", component="nothing") == 5000,
                "all is delivered")
+    wait_until(lambda: agent.metric("leat_channel_events", component="kept") == 0, "the channel knows of it")
     agent.wait_for_log("delivery failed, backing off")
     return agent
 

@@ -31,7 +31,7 @@ def test_a_watch_is_answered_as_soon_as_the_route_changes(namesrv):
     started = time.monotonic()
     broker.register()
     there = client.receive()
-    assert time.monotonic() - started < (5 if BUSY else 1)
+    assert time.monotonic() - started < 1 + BUSY
     assert (there.code, there.header["opaque"]) == (0, waiting)
     assert int(index_of(there)) > int(index_of(nowhere))
     assert client.route("t1", leatWait=60000, leatIndex=index_of(nowhere)).code == 0  # an index of before: at once
@@ -87,7 +87,7 @@ def test_a_broker_that_is_not_heard_expires_and_its_connection_is_closed(namesrv
 def test_a_heartbeat_keeps_a_broker(namesrv):
     made = namesrv(scan_interval="10ms")
     broker, client = Remoting(made.namesrv), Remoting(made.namesrv)
-    broker.register(heartbeatTimeoutMillis=2000)
+    broker.register(heartbeatTimeoutMillis=4000)
     version = json.dumps({"counter": 1, "stateVersion": 0, "timestamp": 1700000000000}).encode()
     who = {"clusterName": "c1", "brokerName": "b1", "brokerAddr": "10.0.0.1:10911"}
     same = broker.ask(322, version, brokerId=0, **who)
@@ -96,7 +96,8 @@ def test_a_heartbeat_keeps_a_broker(namesrv):
     assert same.json == json.loads(version)
     assert "body" not in client.ask(322, version, **{**who, "brokerAddr": "1:1"}).fields
 
-    for _ in range(30):
+    until = time.monotonic() + 4.5
+    while time.monotonic() < until:
         broker.send(904, one_way=True, **who)
         time.sleep(0.1)  # the heartbeats themselves
     assert client.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
@@ -104,7 +105,7 @@ def test_a_heartbeat_keeps_a_broker(namesrv):
 
 
 def test_an_idle_connection_is_closed_and_its_brokers_leave(namesrv):
-    made = namesrv(idle_timeout="200ms")
+    made = namesrv(idle_timeout="2s")
     broker = Remoting(made.namesrv)
     broker.register()
 
@@ -170,13 +171,31 @@ def test_what_happens_is_logged_once_with_who_and_why(namesrv):
     assert made.metric("leat_registry_events_total", event="taken-over-again") == 5
     (template,) = made.log("topics create themselves, TBW102 can be written")
     assert template["level"] == "warning" and template["broker"] == "b2"
+    made.wait_for_log("broker left", node="10.0.0.1:10911")
     assert len(made.log("broker left", reason="it closed the connection", **who)) == 1
 
 
+def rows(made, *words):
+    """Those of the page that have all of these."""
+    return [line for line in made.ask("/").text.splitlines() if line.startswith("<tr>") and all(w in line for w in words)]
+
+
 def row(made, *words):
-    """The row of the page that has all of these."""
-    (found,) = [line for line in made.ask("/").text.splitlines() if line.startswith("<tr>") and all(w in line for w in words)]
+    (found,) = rows(made, *words)
     return found
+
+
+def wait_until_one_is_about_to_expire(made, address):
+    """A broker on a connection of its own, and another if the page was looked at too late."""
+    silent = []
+
+    def is_shown():
+        if not rows(made, address):
+            silent.append(Remoting(made.namesrv))
+            silent[-1].register("silent", address, topics=("t5", "t6"), heartbeatTimeoutMillis=2000)
+        return rows(made, address, "about to expire")
+
+    wait_until(is_shown, "a broker was silent for long")
 
 
 def test_the_page_shows_brokers_routes_and_what_needs_a_look(namesrv):
@@ -187,7 +206,7 @@ def test_the_page_shows_brokers_routes_and_what_needs_a_look(namesrv):
         "TBW102": topic_config("TBW102", perm=7)}}}).encode()
     broker.ask(103, body, brokerName="b1", brokerAddr="10.0.0.1:10911", clusterName="c1", brokerId=0)
     rival.register("b2", "10.0.0.2:10911", topics=("read", "t1"), brokerId=1)
-    rival.register("b3", "10.0.0.3:10911", topics=("t3", "t4"), heartbeatTimeoutMillis=3000)
+    rival.register("b3", "10.0.0.3:10911", topics=("t3", "t4"))
     rival.ask(205, brokerName="b3")
 
     assert ">offered<" in row(made, "&lt;b&gt;", "b1", "rw-")
@@ -196,7 +215,7 @@ def test_the_page_shows_brokers_routes_and_what_needs_a_look(namesrv):
     assert "not written to" in row(made, "t3", "b3", "r--")
     assert "active" in row(made, "master", "10.0.0.1:10911", "c1")
     assert "active" in row(made, "slave", "10.0.0.2:10911")
-    wait_until(lambda: "about to expire" in row(made, "10.0.0.3:10911"), "it was silent for long")
+    wait_until_one_is_about_to_expire(made, "10.0.0.4:10911")
     rival.register("b1", "10.0.0.9:10911")
     assert "another address has taken its id" in row(made, ">10.0.0.1:10911<")
     assert "has taken the id of 10.0.0.1:10911" in row(made, ">10.0.0.9:10911<")
@@ -234,7 +253,7 @@ def test_lists_may_be_switched_off(namesrv):
 
 
 def test_routes_are_not_told_before_brokers_can_have_come_back(namesrv):
-    made = namesrv(wait_for_service="1s")
+    made = namesrv(wait_for_service="3s")
     client = Remoting(made.namesrv)
     client.register()
     early = client.route("t1")

@@ -7,13 +7,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 
 import pytest
 
 import registry
-from leat import TIMEOUT, needs, program, wait_until
+from leat import TIMEOUT, free_port, needs, program, wait_until
 
 PORTS = ("41414", "41451", "41452", "4141", "4151", "4152", "4160", "4161", "4171", "9876")
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -31,7 +30,7 @@ class Place:
     def __init__(self, folder):
         self.folder = folder
         self.instead = {"/tmp/leat-": f"{folder}/leat-", "2000/s": "10000/s", "500/s": "10000/s"}
-        self.instead.update(zip(PORTS, map(str, free_ports(len(PORTS)))))
+        self.instead.update(zip(PORTS, (str(free_port()) for _ in PORTS)))
         (folder / "build").mkdir()
         (folder / "build/leat").symlink_to(program())
         (folder / "build/leat-registry").symlink_to(registry.program())
@@ -69,15 +68,6 @@ class Place:
             process.kill()
             process.wait()
             print(f"---- {process.args[-1]}\n{process.log.read_text()}")
-
-
-def free_ports(count):
-    """Nobody listens there; nobody else will in the moment until the agents do."""
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
 
 
 def clean_environment():

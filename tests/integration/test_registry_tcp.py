@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from leat import needs, wait_until
+from leat import BUSY, needs, wait_until
 from registry import IDENTITY, Node, has_address_sanitizer, joined
 
 pytestmark = needs("libsoup")
@@ -152,7 +152,7 @@ def test_a_thousand_connections_of_nonsense_leave_nothing(registry):
                     client.sendall(start)
 
     wait_until(lambda: made.metric("leat_registry_connections") == 0, "all are gone")
-    assert made.n_descriptors() <= before + 1
+    wait_until(lambda: made.n_descriptors() <= before, "their descriptors are, too")
     assert has_address_sanitizer() or made.status_kb("RssAnon") - before_kb < 2000
     refused = made.metric("leat_registry_refusals_total")
     assert refused > 0 and len(made.log("client speaks something else")) < 50
@@ -183,12 +183,12 @@ def test_the_registry_accepts_again_once_there_are_descriptors(registry):
 
 
 def test_a_silent_connection_is_closed_after_twice_the_patience(registry):
-    made = registry(inactive_producer_timeout="200ms")
-    node = joined(made, "t")
+    made = registry(inactive_producer_timeout="1s")
     started = time.monotonic()
+    node = joined(made, "t")
 
     assert node.is_at_end()
-    assert 0.35 < time.monotonic() - started < 4
+    assert 2 <= time.monotonic() - started < 2 + BUSY
     made.wait_for_log("node left", reason="it was idle for too long")
 
 

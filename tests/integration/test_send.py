@@ -1,6 +1,4 @@
 """test_send.py - `leat send` to a peer of another Thrift implementation."""
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -10,7 +8,7 @@ import time
 import pytest
 
 from flume_api import FlumePeer, Status
-from leat import held_until_it_begins, program, signalled_before_it_begins, wait_until
+from leat import TIMEOUT, draw, held_until_it_begins, program, signalled_before_it_begins, wait_until
 
 
 @pytest.fixture
@@ -88,7 +86,7 @@ def test_a_trickle_is_sent_while_the_pipe_stays_open(peer):
         wait_until(lambda: line in there.bodies, f"{line} has arrived")
 
     running.stdin.close()
-    assert running.wait(20) == 0
+    assert running.wait(TIMEOUT) == 0
 
 
 def test_a_refusal_is_told_with_the_first_line_it_stopped_at(peer, tmp_path):
@@ -166,11 +164,11 @@ def test_a_signal_stops_after_the_batch_in_flight(peer, number):
     running = start(there.port, "--batch", 2)
     running.stdin.write(b"1\n2\n3\n")
     running.stdin.flush()
-    assert arrived.wait(20)
+    assert arrived.wait(TIMEOUT)
 
     running.send_signal(number)
     go_on.set()
-    output, error = running.communicate(timeout=20)
+    output, error = running.communicate(timeout=TIMEOUT)
 
     assert running.returncode == 1
     assert output.startswith(b"sent 2 events ")
@@ -204,20 +202,14 @@ def test_a_rate_spreads_batches_over_time(peer):
 def test_progress_shows_on_a_terminal_only(peer, tmp_path):
     there = peer()
     (tmp_path / "log").write_text("line\n" * 10)
-    master, terminal = pty.openpty()
 
-    subprocess.run(command(there.port, tmp_path / "log"), stderr=terminal, stdout=subprocess.PIPE, check=True)
-    drawn = os.read(master, 65536)
-    quiet = subprocess.run(command(there.port, "-q", tmp_path / "log"), stderr=terminal, stdout=subprocess.PIPE,
-                           check=True)
-    os.close(terminal)
+    done, drawn = draw(command(there.port, tmp_path / "log"))
+    quiet, nothing = draw(command(there.port, "-q", tmp_path / "log"))
 
-    assert b"[####################] 100%  10 events  50 B" in drawn
+    assert done.returncode == quiet.returncode == 0
+    assert "[####################] 100%  10 events  50 B" in drawn
     assert send(there.port, tmp_path / "log").stderr == b""
-    assert quiet.stdout == b""
-    with pytest.raises(OSError):  # nothing more was drawn
-        os.read(master, 65536)
-    os.close(master)
+    assert (quiet.stdout, nothing) == (b"", "")
 
 
 def agent_config(folder, **channel):

@@ -85,7 +85,8 @@ def test_a_host_that_dies_on_the_way_is_left_for_the_other(peer):
 
     assert (running.returncode, error) == (0, b"")
     assert output.startswith(b"sent 2 events ")
-    assert first.bodies == [b"one"] and second.bodies == [b"two"]
+    assert first.bodies == [b"one"]
+    assert second.bodies in ([b"two"], [b"one", b"two"])  # again, if the first was closed before it could answer
 
 
 def test_a_host_that_is_down_from_the_beginning_is_no_matter(peer, log):

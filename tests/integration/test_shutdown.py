@@ -7,7 +7,7 @@ import time
 from thrift.Thrift import TException
 
 from flume_api import Status, ThriftFlumeEvent, flume_client
-from leat import BUSY, needs, wait_until
+from leat import BUSY, TIMEOUT, needs, wait_until
 
 
 def pipeline(sink, channel=None, **agent):
@@ -46,7 +46,7 @@ def test_what_was_answered_ok_before_a_stop_is_delivered(leat):
     agent.stop()
 
     for sender in senders:
-        sender.join(10)
+        sender.join(TIMEOUT)
         assert not sender.is_alive()
     arrived = {entry["body"] for entry in agent.log("event")}
     assert {body for sender in senders for body in sender.acknowledged} <= arrived
@@ -63,7 +63,7 @@ def test_a_put_that_waits_for_room_is_refused_at_half_the_time_to_stop(leat):
     agent.stop()
 
     assert time.monotonic() - begin < 2 + BUSY
-    sender.join(10)
+    sender.join(TIMEOUT)
     assert sender.last_answer == Status.FAILED
     assert agent.log("stopped")[0]["events_lost"] == 5
 

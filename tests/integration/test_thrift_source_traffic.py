@@ -1,4 +1,5 @@
 """test_thrift_source_traffic.py - requests that come fast, slow, in pieces, too many at once, or not at all."""
+import contextlib
 import queue
 import random
 import socket
@@ -57,7 +58,7 @@ def test_200_pipelined_requests_of_every_kind_are_answered_in_order(leat, protoc
 
 
 def test_requests_that_wait_for_room_do_not_hold_up_another_connection(leat):
-    agent = leat(config(channel={"capacity": 10, "put-timeout": "1500ms"}, sink={"refuse": True},
+    agent = leat(config(channel={"capacity": 10, "put-timeout": "3s"}, sink={"refuse": True},
                         source={"threads": 1}, agent={"shutdown-timeout": "500ms"}))
 
     with Raw(agent.port("apps")) as waiting, Raw(agent.port("apps")) as other:
@@ -71,16 +72,27 @@ def test_requests_that_wait_for_room_do_not_hold_up_another_connection(leat):
     assert [(answer.seqid, answer.status) for answer in answers] == [(n, wire.FAILED) for n in range(100)]
 
 
-def test_the_last_answer_is_not_lost_in_a_reset_although_the_client_goes_on_sending(leat):
-    agent = leat(config())
-
-    with Raw(agent.port("apps")) as client:
+def seen_by_one_that_goes_on(port):
+    """The answer to a request that cannot be trusted, and what comes behind it, although a megabyte is sent behind the request."""
+    with Raw(port) as client:
         client.send_frame(wire.append("compact", b"x") + b"!")
         for _ in range(20):
             client.send(bytes(50_000))
             time.sleep(0.005)
-        assert client.read_answer().exception == wire.PROTOCOL_ERROR
-        assert client.socket.recv(1) == b""  # an orderly end, ConnectionResetError otherwise
+        answer = client.read_answer()
+        return answer and answer.exception, client.socket.recv(1)  # which raises ConnectionResetError if that is what came
+
+
+def test_the_last_answer_is_not_lost_in_a_reset_although_the_client_goes_on_sending(leat):
+    agent = leat(config())
+
+    for _ in range(10):
+        begin = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            if seen_by_one_that_goes_on(agent.port("apps")) == (wire.PROTOCOL_ERROR, b""):
+                return
+        assert time.monotonic() - begin > 0.8  # so late the agent has stopped listening; it may
+    raise AssertionError("the machine was too busy again and again")
 
 
 def test_a_client_that_has_said_all_still_gets_its_answers(leat):
@@ -188,7 +200,7 @@ def test_a_frame_that_does_not_come_in_time_ends_its_connection_while_others_go_
         slow.send(whole[:50000])
         slower.send(whole[:2])
         begin = time.monotonic()
-        while time.monotonic() - begin < 0.25:
+        while time.monotonic() - begin < 0.25:  # the frame-timeout, nearly
             with Raw(agent.port("apps")) as other:
                 assert other.is_usable()
         assert slow.is_closed() and slower.is_closed()
@@ -200,11 +212,11 @@ def test_a_frame_that_does_not_come_in_time_ends_its_connection_while_others_go_
 
 
 def test_a_connection_on_which_nothing_happens_is_closed_after_idle_timeout(leat):
-    agent = leat(config(source={"idle-timeout": "2s"}))
+    agent = leat(config(source={"idle-timeout": "3s"}))
 
     with Raw(agent.port("apps")) as idle, Raw(agent.port("apps")) as busy:
         begin = time.monotonic()
-        while time.monotonic() - begin < 2.5:
+        while time.monotonic() - begin < 3.5:
             assert busy.is_usable()
             time.sleep(0.02)
         assert idle.is_closed()
@@ -227,7 +239,7 @@ def test_the_longest_times_that_can_be_written_do_not_end_connections(leat):
 
 
 def test_time_that_a_request_took_is_not_idle_time(leat):
-    agent = leat(config(source={"idle-timeout": "1500ms"}, channel={"capacity": 1, "put-timeout": "2s"},
+    agent = leat(config(source={"idle-timeout": "2500ms"}, channel={"capacity": 1, "put-timeout": "3s"},
                         sink={"refuse": True}, agent={"shutdown-timeout": "300ms"}))
 
     with Raw(agent.port("apps")) as client:
@@ -257,16 +269,19 @@ def test_a_client_that_does_not_read_its_answers_is_not_read_from_and_ends(leat)
 
 # ---- memory ----
 
-def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
-    agent = leat(config(source={"receive-memory": "4MiB", "max-frame": "2000000"}))
-    clients = [Raw(agent.port("apps")) for _ in range(20)]
+def answers_to_large_frames(agent, count):
+    """Sends so many at once, with a rest before the last byte of each, and has them use little memory. Returns the answers, and
+    the longest of these rests."""
+    clients = [Raw(agent.port("apps")) for _ in range(count)]
     payload = wire.frame(wire.append_batch("compact", [bytes(1000)] * 1900))
-    nearly = queue.SimpleQueue()  # clients that have sent all but the last byte
+    nearly = queue.SimpleQueue()  # clients that have sent all but the last byte, and when
     memory = agent.status_kb("RssAnon")
+    longest = 0
 
     def send(client):
-        client.send(payload[:-1])
-        nearly.put(client)
+        with contextlib.suppress(OSError):
+            client.send(payload[:-1])
+        nearly.put((client, time.monotonic()))
 
     senders = [threading.Thread(target=send, args=[client]) for client in clients]
     for sender in senders:
@@ -274,12 +289,26 @@ def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
     time.sleep(0.2)  # much of it could have come by now; a second later those in front are given up
     assert_grew_at_most(agent, 6 * KB, memory)
     for _ in clients:
-        nearly.get().send(payload[-1:])
-
-    assert [client.read_answer().status for client in clients] == [wire.OK] * 20
+        client, since = nearly.get()
+        longest = max(longest, time.monotonic() - since)
+        with contextlib.suppress(OSError):
+            client.send(payload[-1:])
+    answers = [client.read_answer() for client in clients]
     for client, sender in zip(clients, senders):
         sender.join()
         client.close()
+    return answers, longest
+
+
+def test_twenty_large_frames_share_little_memory_and_all_are_taken(leat):
+    agent = leat(config(source={"receive-memory": "4MiB", "max-frame": "2000000"}))
+
+    for _ in range(5):
+        answers, longest_rest = answers_to_large_frames(agent, 20)
+        if longest_rest < 0.7:  # else this process was held up, and some have been given up with good reason
+            break
+
+    assert [answer and answer.status for answer in answers] == [wire.OK] * 20
 
 
 def test_batches_that_interceptors_make_larger_wait_in_little_memory(leat):
@@ -301,8 +330,8 @@ def test_batches_that_interceptors_make_larger_wait_in_little_memory(leat):
 
 
 def test_a_frame_that_waits_for_memory_is_not_called_slow(leat):
-    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "1s"},
-                        channel={"capacity": 1, "put-timeout": "1500ms"}, sink={"refuse": True},
+    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "2s"},
+                        channel={"capacity": 1, "put-timeout": "2500ms"}, sink={"refuse": True},
                         agent={"shutdown-timeout": "300ms"}))
     large = wire.append("compact", bytes(800000))
 

@@ -2,7 +2,7 @@
 import pytest
 
 from flume_api import ThriftFlumeEvent, Status, flume_client
-from leat import wait_until
+from leat import free_port, wait_until
 from tiers import address, relay
 
 GOOD = [f"good {n}" for n in range(500)]
@@ -30,7 +30,7 @@ def test_without_dead_letters_it_is_counted_and_told_and_the_channel_moves_on(fa
 
     assert sorted(far.bodies) == sorted(GOOD)
     agent.wait_for_log("event rejected", sink="out")
-    assert agent.metric("leat_channel_events") == 0
+    wait_until(lambda: agent.metric("leat_channel_events") == 0, "the channel is empty")
 
 
 @pytest.mark.parametrize("place", [0, 250, 500])
@@ -47,7 +47,7 @@ def test_with_dead_letters_it_goes_there_and_says_why(far_end, collector, leat, 
     assert "FAILED" in letter["headers"]["leat.error"]
     far.wait_for(len(GOOD))
     assert sorted(far.bodies) == sorted(GOOD)
-    assert agent.metric("leat_sink_events_dead_lettered_total", component="out") == 1
+    wait_until(lambda: agent.metric("leat_sink_events_dead_lettered_total", component="out") == 1, "it is counted")
 
 
 def test_an_event_that_fits_into_no_frame_is_rejected_at_once(collector, leat):
@@ -61,7 +61,7 @@ def test_an_event_that_fits_into_no_frame_is_rejected_at_once(collector, leat):
     wait_until(lambda: len(end.records()) == 2, "the others have arrived")
 
     assert [record["body"] for record in end.records()] == ["a", "c"]
-    assert agent.metric("leat_sink_events_dead_lettered_total", component="out") == 1
+    wait_until(lambda: agent.metric("leat_sink_events_dead_lettered_total", component="out") == 1, "it is counted")
     assert agent.log("delivery failed, backing off", sink="out") == []
 
 
@@ -81,9 +81,11 @@ def test_an_event_that_the_next_tier_hangs_up_on_is_found(collector, leat):
 
 def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far_end, collector, leat):
     morgue = collector()
-    full = leat({**relay(["127.0.0.1:1"]), "channels": {"buffer": {"type": "memory", "capacity": 1, "put-timeout": "0s"}},
-                 "agent": {"http": "off", "shutdown-timeout": "1s"}})
-    port = full.port("apps")
+    port = free_port()
+    config = {**relay(["127.0.0.1:1"]), "channels": {"buffer": {"type": "memory", "capacity": 1, "put-timeout": "0s"}},
+              "agent": {"http": "off", "shutdown-timeout": "1s"}}
+    config["sources"]["apps"]["listen"] = f"127.0.0.1:{port}"
+    full = leat(config)
     with flume_client(port) as client:
         assert client.append(ThriftFlumeEvent({}, b"the only one that fits")) == Status.OK
     agent = leat(with_dead_letters(relay([address(full)], {"backoff": "10ms", "max-backoff": "10ms"}), [address(morgue)]))
@@ -91,9 +93,7 @@ def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far
     send(agent, GOOD)
     wait_until(lambda: agent.metric("leat_thrift_sink_host_failures_total", component="out") > 100, "it was refused often")
     full.stop()
-    far = far_end(start=False)
-    far.port = port
-    far.start()
+    far = far_end(port=port)
 
     far.wait_for(len(GOOD))
     assert sorted(far.bodies) == sorted(GOOD)
@@ -103,6 +103,7 @@ def test_a_next_tier_that_refuses_everything_gets_everything_when_it_is_well(far
 def test_dead_letters_that_are_written_during_a_stop_are_drained_too(far_end, collector, leat):
     far, morgue = far_end(), collector()
     config = with_dead_letters(relay([far.address], {"backoff": "300ms", "max-backoff": "300ms"}), [address(morgue)])
+    config["agent"]["shutdown-timeout"] = "50s"
     agent = leat(config)
 
     send(agent, [*GOOD[:10], "poison", *GOOD[10:]])

@@ -1,5 +1,5 @@
 """tiers.py - configurations of agents that send to others, and what the stories about them count and measure."""
-from leat import wait_until
+from leat import TIMEOUT, wait_until
 
 
 def edge(hosts, sequence=None, sink=None, **agent):
@@ -32,7 +32,7 @@ def n_at(ends):
     return sum(len(end.records) for end in ends)
 
 
-def wait_for_more(ends, n_events, timeout=20.0):
+def wait_for_more(ends, n_events, timeout=TIMEOUT):
     """Until so many more than now are at the ends together."""
     n_before = n_at(ends)
     wait_until(lambda: n_at(ends) >= n_before + n_events, f"{n_events} more events have arrived", timeout)

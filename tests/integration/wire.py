@@ -13,7 +13,7 @@ from thrift.transport.TTransport import TMemoryBuffer
 
 from flume_api import Status, ThriftFlumeEvent, ThriftSourceProtocol
 
-TIMEOUT = 20.0  # seconds; only ever reached when something is wrong
+TIMEOUT = 60.0  # seconds; only ever reached when something is wrong
 
 CALL, REPLY, EXCEPTION, ONEWAY = TMessageType.CALL, TMessageType.REPLY, TMessageType.EXCEPTION, TMessageType.ONEWAY
 
