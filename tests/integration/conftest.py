@@ -5,6 +5,7 @@ import pytest
 
 import leat as leat_module
 import registry as registry_module
+import side_by_side
 from client_library import installed  # noqa: F401
 from far_end import FarEnd
 from leat import free_port
@@ -13,10 +14,13 @@ from tap import TapReporter
 
 def pytest_addoption(parser):
     parser.addoption("--tap", action="store_true", help="a line for each story, for Automake")
+    parser.addoption("--jobs", type=int, default=1, help="run stories in so many processes at once")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: what it measures would be disturbed by stories beside it")
+    config.pluginmanager.register(side_by_side)
     if config.getoption("tap"):
         config.pluginmanager.unregister(name="terminalreporter")
         config.pluginmanager.register(TapReporter())

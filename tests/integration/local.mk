@@ -12,6 +12,7 @@ integration_files = \
 	%D%/leat.py \
 	%D%/registry.py \
 	%D%/remoting.py \
+	%D%/side_by_side.py \
 	%D%/stories.tap \
 	%D%/tap.py \
 	%D%/test_adding_a_part.py \

@@ -1,4 +1,5 @@
 """tap.py - a line for each story as it ends, for Automake's driver: `ok 3 - test_send.py::test_x`, and why it failed."""
+import re
 import sys
 
 SLOWEST = 10  # stories whose time is told at the end
@@ -36,7 +37,7 @@ class TapReporter:
     def pytest_runtest_logfinish(self, nodeid):
         reports, self.reports = self.reports, []
         self.number += 1
-        name = nodeid.rsplit("/", 1)[-1].replace("#", "_")
+        name = re.sub(r"^[^:]*/", "", nodeid).replace("#", "_")
         failed = [report for report in reports if report.failed]
         skipped = [report for report in reports if report.skipped]
         self.seconds[name] = sum(report.duration for report in reports)

@@ -14,6 +14,7 @@ from leat import wait_until
 from thrift_agent import config
 from tiers import Pulse, edge
 
+pytestmark = pytest.mark.alone
 RATE = 20000  # events a second
 BATCH = 200
 WINDOW = 0.05  # seconds, as all that follows
@@ -81,7 +82,7 @@ def test_a_collector_that_is_killed_makes_no_pause_to_speak_of(pulse, collectors
     after = sample(agent, 1.0)
     agent.stop()
 
-    assert pauses_after(before, after)[0] < LATE or pulse.missed(before[0][0])
+    assert pulse.missed(before[0][0]) or pauses_after(before, after)[0] < LATE
     assert agent.wait_for_log("stopped")["events_lost"] == 0
 
 
@@ -94,6 +95,7 @@ def test_a_collector_that_is_frozen_makes_one_pause_of_the_request_timeout(pulse
     collectors[0].signal(signal.SIGCONT)
     agent.stop()
 
-    first, second, *_ = pauses_after(before, after)
-    assert (0.9 < first < 1.0 + LATE and second < LATE) or pulse.missed(before[0][0])
+    if not pulse.missed(before[0][0]):
+        first, second, *_ = pauses_after(before, after)
+        assert 0.9 < first < 1.0 + LATE and second < LATE
     assert agent.wait_for_log("stopped")["events_lost"] == 0
