@@ -85,17 +85,17 @@ route_node_detach(RouteNode *node)
 static void
 drop_broker(RouteTable *self, RouteBroker *broker)
 {
-    GHashTableIter iter;
-    gpointer names;
-
     while (broker->first != NULL)
         route_offer_drop(self, broker->first, TRUE);
-    g_hash_table_iter_init(&iter, self->clusters);
-    while (g_hash_table_iter_next(&iter, NULL, &names)) {
+    for (guint i = 0; i < broker->clusters->len; i++) {
+        const char *cluster = g_ptr_array_index(broker->clusters, i);
+        GHashTable *names = g_hash_table_lookup(self->clusters, cluster);
+
         g_hash_table_remove(names, broker->name);
         if (g_hash_table_size(names) == 0)
-            g_hash_table_iter_remove(&iter);
+            g_hash_table_remove(self->clusters, cluster);
     }
+    self->n_extra -= broker->clusters->len - 1;
     g_hash_table_remove(self->brokers, broker->name);
 }
 
@@ -135,6 +135,7 @@ route_node_leave(RouteTable *self, RouteNode *node, RouteEventKind kind, const c
     }
     g_queue_unlink(&node->session->nodes, &node->of_session);
     g_hash_table_remove(self->nodes, node);
+    self->n_extra -= node->filter_servers != NULL ? node->filter_servers->len : 0;
     node_free(node);
 }
 

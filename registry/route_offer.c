@@ -173,6 +173,19 @@ route_offer_set_perm(RouteTable *self, RouteOffer *offer, gint32 perm, gboolean 
     return TRUE;
 }
 
+static void
+forget_mappings(RouteTable *self, const RouteTopic *topic)
+{
+    GHashTableIter iter;
+    gpointer json;
+
+    if (topic->mappings == NULL)
+        return;
+    g_hash_table_iter_init(&iter, topic->mappings);
+    while (g_hash_table_iter_next(&iter, NULL, &json))
+        self->n_extra -= route_room_of_mapping(json);
+}
+
 void
 route_offer_drop(RouteTable *self, RouteOffer *offer, gboolean is_part)
 {
@@ -186,7 +199,6 @@ route_offer_drop(RouteTable *self, RouteOffer *offer, gboolean is_part)
     route_table_changed(self, topic);
     if (topic->first != NULL)
         return;
-    if (topic->mappings != NULL)
-        self->n_mappings -= g_hash_table_size(topic->mappings);
+    forget_mappings(self, topic);
     g_hash_table_remove(self->topics, topic->name);
 }

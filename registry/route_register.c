@@ -134,6 +134,8 @@ update_filter_servers(Registering *self)
 
     if (told == NULL || is_same_list(node->filter_servers, told))
         return;
+    self->table->n_extra += told->len;
+    self->table->n_extra -= node->filter_servers != NULL ? node->filter_servers->len : 0;
     g_clear_pointer(&node->filter_servers, g_ptr_array_unref);
     if (told->len > 0) {
         node->filter_servers = g_ptr_array_copy(told, copy_text, NULL);
@@ -207,16 +209,18 @@ take_mappings(const Registering *self)
     for (guint i = 0; i < self->told->mappings->len; i++) {
         const QueueMapping *mapping = g_ptr_array_index(self->told->mappings, i);
         RouteTopic *topic = (RouteTopic *) route_table_find(self->table, mapping->topic);
+        const char *known;
 
         if (topic == NULL)
             continue;
         if (topic->mappings == NULL)
             topic->mappings = g_hash_table_new_full(text_hash, g_str_equal, g_free, g_free);
-        if (g_strcmp0(g_hash_table_lookup(topic->mappings, mapping->broker), mapping->json) == 0)
+        known = g_hash_table_lookup(topic->mappings, mapping->broker);
+        if (g_strcmp0(known, mapping->json) == 0)
             continue;
-        if (g_hash_table_replace(topic->mappings, g_strdup(mapping->broker),
-                                 g_strdup(mapping->json)))
-            self->table->n_mappings++;
+        self->table->n_extra += route_room_of_mapping(mapping->json);
+        self->table->n_extra -= route_room_of_mapping(known);
+        g_hash_table_replace(topic->mappings, g_strdup(mapping->broker), g_strdup(mapping->json));
         route_table_changed(self->table, topic);
     }
 }

@@ -1,10 +1,14 @@
-/* route_room.c - what of a registration is too much, so that nobody can fill the memory. */
+/* route_room.c - what of a registration is too much, so that nobody can fill the memory.
+ *
+ * Nodes and topics at brokers are entries of the table; so is what may come with them without end:
+ * filter servers, each begun KiB of a mapping, and clusters that list a broker beside its first. */
 #include <string.h>
 
 #include "registry/route_table_private.h"
 
 #define NAME_MAX_BYTES 1024
 #define MAPPING_MAX_BYTES (64 * 1024)
+#define MAPPING_ENTRY_BYTES 1024
 #define FILTER_SERVERS_MAX 64
 
 static gboolean
@@ -49,7 +53,13 @@ static guint64
 n_entries(const RouteTable *self)
 {
     return (guint64) g_hash_table_size(self->nodes) + g_hash_table_size(self->offers) +
-           self->n_mappings;
+           self->n_extra;
+}
+
+guint
+route_room_of_mapping(const char *json)
+{
+    return json != NULL ? (guint) (strlen(json) / MAPPING_ENTRY_BYTES) + 1 : 0;
 }
 
 /* How many of its topics its broker does not offer yet. */
@@ -77,24 +87,38 @@ count_new_mappings(const RouteTable *self, const BrokerRegistration *told)
     for (guint i = 0; i < told->mappings->len; i++) {
         const QueueMapping *mapping = g_ptr_array_index(told->mappings, i);
         const RouteTopic *topic = route_table_find(self, mapping->topic);
+        const char *known = topic != NULL && topic->mappings != NULL
+                                ? g_hash_table_lookup(topic->mappings, mapping->broker)
+                                : NULL;
+        guint room = route_room_of_mapping(mapping->json), had = route_room_of_mapping(known);
 
-        if (topic == NULL || topic->mappings == NULL ||
-            !g_hash_table_contains(topic->mappings, mapping->broker))
-            n++;
+        n += room > had ? room - had : 0;
     }
     return n;
+}
+
+/* The node itself, and what is not a part of its topics. */
+static guint
+count_new_of_node(const RouteTable *self, const BrokerRegistration *told)
+{
+    const RouteNode *node = route_table_find_node(self, told->cluster, told->address);
+    GHashTable *names = g_hash_table_lookup(self->clusters, told->cluster);
+    gboolean is_listed = names != NULL && g_hash_table_contains(names, told->broker);
+    guint n_told = told->filter_servers != NULL ? told->filter_servers->len : 0;
+    guint n_had = node != NULL && node->filter_servers != NULL ? node->filter_servers->len : 0;
+
+    return (node == NULL ? 1 : 0) + (n_told > n_had ? n_told - n_had : 0) +
+           (!is_listed && route_table_find_broker(self, told->broker) != NULL ? 1 : 0);
 }
 
 static gboolean
 has_room(const RouteTable *self, const BrokerRegistration *told)
 {
-    guint64 n = n_entries(self);
+    guint64 n = n_entries(self) + count_new_of_node(self, told) + count_new_mappings(self, told);
 
-    if (n + 1 + told->topics->len + told->mappings->len <= self->rules.max_entries)
+    if (n + told->topics->len <= self->rules.max_entries)
         return TRUE;
-    n += route_table_find_node(self, told->cluster, told->address) == NULL ? 1 : 0;
-    return n + count_new_topics(self, told) + count_new_mappings(self, told) <=
-           self->rules.max_entries;
+    return n + count_new_topics(self, told) <= self->rules.max_entries;
 }
 
 RouteOutcome

@@ -57,6 +57,7 @@ broker_free(gpointer data)
     RouteBroker *broker = data;
 
     g_ptr_array_unref(broker->nodes);
+    g_ptr_array_unref(broker->clusters);
     g_free(broker->name);
     g_free(broker->cluster);
     g_free(broker->zone);
@@ -83,6 +84,7 @@ add_broker(RouteTable *self, const char *name, const char *cluster)
 
     broker->name = g_strdup(name);
     broker->cluster = g_strdup(cluster);
+    broker->clusters = g_ptr_array_new_with_free_func(g_free);
     broker->nodes = g_ptr_array_new();
     g_hash_table_insert(self->brokers, broker->name, broker);
     return broker;
@@ -100,7 +102,10 @@ route_table_ensure_broker(RouteTable *self, const char *name, const char *cluste
         names = g_hash_table_new(text_hash, g_str_equal);
         g_hash_table_insert(self->clusters, g_strdup(cluster), names);
     }
-    g_hash_table_add(names, broker->name);
+    if (g_hash_table_add(names, broker->name)) {
+        self->n_extra += broker->clusters->len > 0 ? 1 : 0;
+        g_ptr_array_add(broker->clusters, g_strdup(cluster));
+    }
     return broker;
 }
 

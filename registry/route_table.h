@@ -23,7 +23,7 @@
 typedef struct {
     gboolean acting_master; /* the lowest slave is shown as master while that is away */
     gboolean drop_topics;   /* a registration removes the topics that it does not name */
-    guint64 max_entries;    /* nodes, topics at brokers and mappings of static topics, in all */
+    guint64 max_entries;    /* nodes and topics at brokers, in all; see route_room.c */
 } RouteRules;
 
 typedef struct RouteTable RouteTable;
@@ -57,8 +57,9 @@ typedef struct {
 
 struct RouteBroker {
     char *name;
-    char *cluster; /* of the first registration */
-    char *zone;    /* or NULL */
+    char *cluster;       /* of the first registration */
+    GPtrArray *clusters; /* char *, all that list it */
+    char *zone;          /* or NULL */
     gboolean acting_master;
     GPtrArray *nodes; /* RouteNode *, at least one, by id */
     RouteOffer *first;

@@ -13,7 +13,7 @@ struct RouteTable {
     RouteObserver observer;
     gpointer user;
 
-    guint n_mappings;
+    guint64 n_extra;      /* entries beside nodes and offers; see route_room.c */
     GHashTable *topics;   /* name → RouteTopic */
     GHashTable *brokers;  /* name → RouteBroker */
     GHashTable *clusters; /* name → a set of names of brokers */
@@ -55,6 +55,7 @@ void route_broker_settle(RouteTable *self, RouteBroker *broker);
 /* ---- route_room.c ---- */
 
 RouteOutcome route_room_check(const RouteTable *self, const BrokerRegistration *told);
+guint route_room_of_mapping(const char *json); /* how many entries it is; NULL: none */
 gboolean route_room_for_topic(const RouteTable *self, const char *topic, guint n_brokers);
 
 /* ---- route_offer.c ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "registry/route_report.h"
+#include "registry/route_table_private.h"
 
 static const char *const words[] = {
     [ROUTE_JOINED] = "joined",
@@ -66,6 +67,7 @@ tear_down(RouteFixture *self, gconstpointer user G_GNUC_UNUSED)
         route_table_close_session(self->table, self->other, "");
     g_assert_cmpuint(g_hash_table_size(route_table_topics(self->table)), ==, 0);
     g_assert_cmpuint(g_hash_table_size(route_table_clusters(self->table)), ==, 0);
+    g_assert_cmpuint(self->table->n_extra, ==, 0);
     route_table_free(self->table);
     if (self->told != NULL)
         broker_registration_free(self->told);

@@ -193,6 +193,42 @@ test_it_is_full_some_time_and_goes_on_with_what_is_there(RouteFixture *self, UNU
     g_assert_cmpint(try(self, "b2", "a2", "t1 t2"), ==, ROUTE_ACCEPTED);
 }
 
+/* Registered and gone again, what comes with a node must not be left in the count. */
+static void
+test_what_comes_with_a_node_takes_room_as_long_as_it_is_there(RouteFixture *self, UNUSED)
+{
+    for (int i = 0; i < 3; i++) {
+        QueueMapping *mapping = g_new0(QueueMapping, 1);
+
+        mapping->topic = g_strdup("t1");
+        mapping->broker = g_strdup("b1");
+        mapping->json = g_strnfill(1024, 'x'); /* two entries */
+        g_ptr_array_add(route_fixture_tell(self, "b1", 0, "a1", "t1 t2")->mappings, mapping);
+        g_assert_cmpint(route_table_register(self->table, self->session, self->told, self->now_us,
+                                             &self->master),
+                        ==, ROUTE_FULL);
+        g_ptr_array_set_size(self->told->mappings, 0);
+        self->told->filter_servers = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(self->told->filter_servers, g_strdup("f1"));
+        route_fixture_register(self, self->session);
+        g_assert_cmpint(try(self, "b1", "a1", "t1 t2 t3"), ==, ROUTE_FULL);
+        route_table_unregister(self->table, self->session, "c1", "b1", "a1");
+    }
+}
+
+static void
+test_a_broker_is_not_listed_in_clusters_without_end(RouteFixture *self, UNUSED)
+{
+    g_assert_cmpint(try(self, "b1", "a1", "t1 t2"), ==, ROUTE_ACCEPTED);
+    route_fixture_tell(self, "b1", 1, "a2", "t1 t2");
+    g_free(self->told->cluster);
+    self->told->cluster = g_strdup("c2");
+
+    g_assert_cmpint(
+        route_table_register(self->table, self->session, self->told, self->now_us, &self->master),
+        ==, ROUTE_FULL); /* a node, and a cluster beside the first */
+}
+
 static void
 test_names_have_an_end(RouteFixture *self, UNUSED)
 {
@@ -339,7 +375,10 @@ main(int argc, char **argv)
 #define ADD(name) route_fixture_add_ruled("/route-table/" #name, &dropping, test_##name)
     ADD(with_the_rule_topics_that_are_not_named_go_broker_by_broker);
 #undef ADD
-    route_fixture_add_ruled("/route-table/full", &small,
-                            test_it_is_full_some_time_and_goes_on_with_what_is_there);
+#define ADD(name) route_fixture_add_ruled("/route-table/" #name, &small, test_##name)
+    ADD(it_is_full_some_time_and_goes_on_with_what_is_there);
+    ADD(what_comes_with_a_node_takes_room_as_long_as_it_is_there);
+    ADD(a_broker_is_not_listed_in_clusters_without_end);
+#undef ADD
     return g_test_run();
 }
