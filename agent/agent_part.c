@@ -25,6 +25,7 @@ static const ChannelType unknown_channel = {
 static const SinkType unknown_sink = {
     .base = { .name = "unknown", .instance_size = sizeof(Sink) },
 };
+
 static const GPtrArray *
 no_addresses(const Registration *self G_GNUC_UNUSED)
 {
@@ -35,6 +36,7 @@ static const RegistrationType unknown_registration = {
     .base = { .name = "unknown", .instance_size = sizeof(Registration) },
     .addresses = no_addresses,
 };
+
 static const ComponentType *const unknown_types[N_COMPONENT_KINDS] = {
     [COMPONENT_SOURCE] = &unknown_source.base,
     [COMPONENT_INTERCEPTOR] = &unknown_interceptor.base,

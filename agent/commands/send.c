@@ -89,6 +89,8 @@ parse_settings(const SendArguments *arguments, RpcSettings *settings)
             !rpc_settings_set(settings, rows[i].setting, rows[i].text, &failure))
             return g_strdup_printf("%s: %s", rows[i].option, failure->message);
     }
+    if (arguments->discover != NULL && settings->has_client && settings->client == RPC_SINGLE)
+        return g_strdup("--client: single has one host, --discover finds any number of them");
     return NULL;
 }
 
@@ -219,12 +221,6 @@ send_job_make_client(SendJob *self, gboolean finds_hosts)
     g_autoptr(GError) failure = NULL;
     RpcClientOptions options;
     RpcClient *client;
-
-    if (finds_hosts && self->settings.has_client && self->settings.client == RPC_SINGLE) {
-        command_usage_error(&send_command, "--client: single has one host, --discover finds any "
-                                           "number of them");
-        return NULL;
-    }
 
     rpc_settings_to_options(&self->settings, &options);
     self->plan.protocol = options.protocol;

@@ -240,18 +240,16 @@ sink_runner_interrupt(SinkRunner *self)
 const char *
 sink_runner_trouble(SinkRunner *self)
 {
-    const Sink *sink = self->worker.sink;
+    Sink *sink = self->worker.sink;
+    const char *trouble = sink_type(sink)->trouble != NULL ? sink_type(sink)->trouble(sink) : NULL;
     gint64 since_us = sink_worker_undelivered_since_us(&self->worker);
 
-    const char *trouble =
-        sink_type(sink)->trouble != NULL ? sink_type(sink)->trouble(self->worker.sink) : NULL;
-
+    if (sink->group != NULL && sink_group_has_live(sink->group)) /* then others deliver */
+        return NULL;
     if (trouble != NULL)
         return trouble;
     if (since_us == 0 || clock_now_us() - since_us < TROUBLE_AFTER_US ||
         channel_n_events(sink->channel) == 0)
-        return NULL;
-    if (sink->group != NULL && sink_group_has_live(sink->group)) /* then others deliver */
         return NULL;
     return "events wait and nothing was delivered for 30 s";
 }

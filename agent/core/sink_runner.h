@@ -23,8 +23,8 @@ void sink_runner_interrupt(SinkRunner *self);
 /* Of a runner that has ended or was never started. */
 void sink_runner_free(SinkRunner *self);
 
-/* NULL while healthy; else why not (static): what the sink itself says, or that events wait and
- * nothing was delivered for 30 s. */
+/* NULL while healthy, or while another of its group delivers; else why not (static): what the sink
+ * itself says, or that events wait and nothing was delivered for 30 s. */
 const char *sink_runner_trouble(SinkRunner *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SinkRunner, sink_runner_free)

@@ -248,6 +248,16 @@ def test_registries_that_are_down_at_the_start_are_waited_for_and_channels_fill(
     assert agent.log("recovered", peer=address)
 
 
+def test_a_sink_without_a_host_is_no_trouble_where_another_of_its_group_delivers(leat):
+    config = finder(["127.0.0.1:1"])
+    config["sinks"]["spare"] = {"type": "null", "channel": config["sinks"]["out"]["channel"]}
+    config["sink-groups"] = {"both": {"processor": "failover", "sinks": ["out", "spare"]}}
+    agent = leat(config)
+
+    wait_until(lambda: agent.metric("leat_sink_events_delivered_total", component="spare") > 0, "the spare one delivers")
+    assert agent.request("/healthz").status == 200
+
+
 def test_a_look_up_under_way_is_no_failure_yet(collect, leat, plain_lookup):
     far = collect()
     lookup = plain_lookup(far)
