@@ -40,6 +40,25 @@ static const OptionSpec *const agent_tables[] = { agent_options, NULL };
 static const char *const section_names[] = { "agent",       "sources",      "channels", "sinks",
                                              "sink-groups", "registration", NULL };
 
+/* The first section that only leat-registry has, if there is none of ours: then all else that could
+ * be said misses the point. */
+static const YamlNode *
+find_section_of_registry(const YamlNode *root)
+{
+    static const char *const of_registry[] = { "nsqlookupd", "namesrv", NULL };
+    const YamlNode *found = NULL;
+
+    for (guint i = root->children->len; i > 0; i--) {
+        const YamlNode *section = g_ptr_array_index(root->children, i - 1);
+
+        if (g_strv_contains(section_names, section->key->text))
+            return NULL;
+        if (g_strv_contains(of_registry, section->key->text))
+            found = section;
+    }
+    return found;
+}
+
 static void
 check_sections(const YamlNode *root, Problems *problems)
 {
@@ -215,9 +234,15 @@ agent_config_from_tree(YamlNode *tree, Problems *problems)
 {
     g_autoptr(YamlNode) root = tree;
     g_autoptr(AgentConfig) self = agent_config_new();
+    const YamlNode *of_registry = root != NULL ? find_section_of_registry(root) : NULL;
 
     if (root == NULL)
         return NULL;
+    if (of_registry != NULL) {
+        problems_add(problems, of_registry->key, of_registry->key->text,
+                     "this is a file of leat-registry, not of an agent; give it to leat-registry");
+        return NULL;
+    }
     check_sections(root, problems);
     read_agent(self, root, problems);
     read_section(self->channels, root, "channels", COMPONENT_CHANNEL, problems);
@@ -232,7 +257,7 @@ agent_config_from_tree(YamlNode *tree, Problems *problems)
     configure_all(self->sinks, problems);
     configure_all(self->sink_groups, problems);
     configure_all(self->sources, problems);
-    configure_all(self->registrations, problems);
+    agent_config_configure_registrations(self, problems);
     if (problems_count(problems) > 0)
         return NULL;
     for (guint i = 0; i < self->routes->len; i++)

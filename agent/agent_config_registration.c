@@ -105,11 +105,68 @@ agent_config_read_registration(AgentConfig *self, const YamlNode *root, Problems
 
     if (list == NULL || (list->kind == YAML_SCALAR && list->broken))
         return;
-    if (list->kind != YAML_SEQUENCE || list->children->len == 0) {
+    if (list->kind == YAML_SEQUENCE && list->children->len == 0) {
+        problems_add(problems, list, SECTION,
+                     "the list is empty; write '- { type: ... }' for each, or leave the section "
+                     "out");
+        return;
+    }
+    if (list->kind != YAML_SEQUENCE) {
         problems_add(problems, agent_part_place(list), SECTION,
                      "registrations are a list; write '- { type: ... }' for each");
         return;
     }
     for (guint i = 0; i < list->children->len; i++)
         add_registration(self, g_ptr_array_index(list->children, i), i, problems);
+}
+
+/* ---- what must differ ---- */
+
+/* The first registry that both go to, or NULL. */
+static const Endpoint *
+find_shared_registry(const Registration *a, const Registration *b)
+{
+    const GPtrArray *of_a = registration_type(a)->addresses(a);
+    const GPtrArray *of_b = registration_type(b)->addresses(b);
+
+    for (guint i = 0; of_a != NULL && i < of_a->len; i++)
+        for (guint j = 0; of_b != NULL && j < of_b->len; j++)
+            if (endpoint_equal(of_a->pdata[i], of_b->pdata[j]))
+                return of_a->pdata[i];
+    return NULL;
+}
+
+/* Adds a problem at the node if both would take turns at one place in a registry. */
+static void
+check_differ(const Registration *self, const Registration *before, const YamlNode *node,
+             Problems *problems)
+{
+    const Endpoint *registry = find_shared_registry(self, before);
+    g_autofree char *identity = NULL;
+    g_autofree char *identity_before = NULL;
+    g_autofree char *address = NULL;
+
+    if (self->base.type != before->base.type || registry == NULL)
+        return;
+    identity = registration_type(self)->identity(self);
+    identity_before = registration_type(before)->identity(before);
+    if (identity == NULL || g_strcmp0(identity, identity_before) != 0)
+        return;
+    address = endpoint_to_text(registry);
+    problems_add(problems, node, self->base.path,
+                 "%s is announced at %s by %s too; leave one of them out, or let them differ",
+                 identity, address, before->base.path);
+}
+
+void
+agent_config_configure_registrations(const AgentConfig *self, Problems *problems)
+{
+    for (guint i = 0; i < self->registrations->len; i++) {
+        Registration *registration = g_ptr_array_index(self->registrations, i);
+        const YamlNode *node = registration->base.node;
+
+        component_configure(&registration->base, problems);
+        for (guint j = 0; j < i; j++)
+            check_differ(registration, self->registrations->pdata[j], node, problems);
+    }
 }

@@ -5,3 +5,5 @@
 
 /* After the sources. The list may be missing. */
 void agent_config_read_registration(AgentConfig *self, const YamlNode *root, Problems *problems);
+/* Configures them, and finds those that would take turns at one place in a registry. */
+void agent_config_configure_registrations(const AgentConfig *self, Problems *problems);

@@ -50,18 +50,53 @@ endpoints_to_text(const GPtrArray *endpoints)
 
 /* The value of an option that says where a part reads or writes, NULL of any other. */
 static char *
-place_of_option(const Component *component, const OptionSpec *row)
+place_of_option(gconstpointer instance, const OptionSpec *row)
 {
     gpointer member;
 
     if (row->kind != OPTION_PATH && row->kind != OPTION_LISTEN && row->kind != OPTION_ENDPOINTS)
         return NULL;
-    member = *(gpointer *) G_STRUCT_MEMBER_P(component, row->offset);
-    if (member == NULL)
+    member = *(gpointer *) G_STRUCT_MEMBER_P(instance, row->offset);
+    if (member == NULL || (row->kind == OPTION_ENDPOINTS && ((GPtrArray *) member)->len == 0))
         return NULL;
     if (row->kind == OPTION_PATH)
         return g_strdup(member);
     return row->kind == OPTION_LISTEN ? endpoint_to_text(member) : endpoints_to_text(member);
+}
+
+/* Of one of several rows of addresses: its required text, which says what is there, and they. */
+static char *
+place_of_row(const OptionSpec *options, gconstpointer row)
+{
+    const char *what = NULL;
+    g_autofree char *where = NULL;
+
+    for (; options->name != NULL; options++) {
+        if (options->kind == OPTION_STRING && options->required)
+            what = *(char **) G_STRUCT_MEMBER_P(row, options->offset);
+        else if (where == NULL)
+            where = place_of_option(row, options);
+    }
+    return what != NULL && where != NULL ? g_strdup_printf("%s at %s", what, where) : NULL;
+}
+
+/* Where a sink looks for what it sends to. */
+static void
+add_rows_of_addresses(GPtrArray *lines, const Component *component)
+{
+    for (const OptionSpec *option = component->type->options;
+         option != NULL && option->name != NULL; option++) {
+        const GPtrArray *rows = option->kind == OPTION_ROWS
+                                    ? *(GPtrArray **) G_STRUCT_MEMBER_P(component, option->offset)
+                                    : NULL;
+
+        for (guint i = 0; rows != NULL && i < rows->len; i++) {
+            g_autofree char *place = place_of_row(option->rows, rows->pdata[i]);
+
+            if (place != NULL)
+                add_line(lines, place);
+        }
+    }
 }
 
 static GPtrArray *
@@ -135,6 +170,7 @@ topology_label_of_sink(const Sink *sink)
 {
     GPtrArray *lines = label_new(&sink->base);
 
+    add_rows_of_addresses(lines, &sink->base);
     if (sink->group != NULL) {
         const Component *group = (const Component *) sink->group;
         g_autofree char *text = g_strdup_printf("%s group %s", group->type->name, group->name);

@@ -42,6 +42,22 @@ endpoint_to_text(const Endpoint *self)
                            self->port);
 }
 
+gboolean
+endpoint_equal(const Endpoint *self, const Endpoint *other)
+{
+    return self->port == other->port && g_ascii_strcasecmp(self->host, other->host) == 0;
+}
+
+const Endpoint *
+endpoints_find_twice(const GPtrArray *endpoints)
+{
+    for (guint i = 1; i < endpoints->len; i++)
+        for (guint j = 0; j < i; j++)
+            if (endpoint_equal(endpoints->pdata[i], endpoints->pdata[j]))
+                return endpoints->pdata[i];
+    return NULL;
+}
+
 /* --- text → endpoint --- */
 
 static gboolean G_GNUC_PRINTF(3, 4)
@@ -55,6 +71,29 @@ static gboolean G_GNUC_PRINTF(3, 4)
     va_end(arguments);
     g_set_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_SYNTAX, "'%s' %s", text, why);
     return FALSE;
+}
+
+/* A switch where there is none: no host by that name is meant. */
+static gboolean
+is_switch(const char *text)
+{
+    static const char *const switches[] = { "off", "on", "no", "yes", "none", "false", "true" };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(switches); i++)
+        if (g_ascii_strcasecmp(text, switches[i]) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+static void
+refuse_without_port(GError **error, const char *text)
+{
+    if (*text == '\0')
+        refuse(error, text, "is no address; write host:port, such as hub1:4141");
+    else if (is_switch(text))
+        refuse(error, text, "is no address; write host:port");
+    else
+        refuse(error, text, "has no port; write %s:PORT", text);
 }
 
 /* The colon before the port. NULL and an error if the text has none, or too many. */
@@ -72,7 +111,7 @@ find_port_colon(const char *text, GError **error)
         refuse(error, text, "has no host; write host:port, such as 127.0.0.1:%s, or :%s to listen",
                text, text);
     } else if (colon == NULL || (*text == '[' && colon < bracket)) {
-        refuse(error, text, "has no port; write host:port, such as %s:4141", *text ? text : "hub1");
+        refuse_without_port(error, text);
     } else if (*text != '[' && strchr(text, ':') != colon) {
         refuse(error, text, "has more than one ':'; write an IPv6 address as [::1]:4141");
     } else if (*text == '[' && bracket + 1 != colon) {
@@ -89,7 +128,7 @@ parse_port(const char *text, const char *port, guint16 *ret_port, GError **error
     guint64 number;
 
     if (*port == '\0')
-        return refuse(error, text, "has no port; write host:port, such as hub1:4141");
+        return refuse(error, text, "has no port; write one behind the colon");
     if (!g_ascii_string_to_unsigned(port, 10, 0, G_MAXUINT16, &number, NULL))
         return refuse(error, text, "has no valid port; a port is a number from 0 to 65535");
     *ret_port = (guint16) number;

@@ -24,6 +24,10 @@ Endpoint *endpoint_new(const char *host, guint16 port);
 Endpoint *endpoint_copy(const Endpoint *self);
 void endpoint_free(Endpoint *self);
 char *endpoint_to_text(const Endpoint *self); /* (transfer full) with brackets round IPv6 */
+/* As written: names are not looked up, and the case of their letters is no difference. */
+gboolean endpoint_equal(const Endpoint *self, const Endpoint *other);
+/* The first of them (Endpoint *) that comes again, or NULL. */
+const Endpoint *endpoints_find_twice(const GPtrArray *endpoints);
 
 /* ":4141" listens on every interface of both families through one socket, "0.0.0.0:4141" on IPv4
  * and

@@ -113,19 +113,6 @@ compare_nodes(gconstpointer left, gconstpointer right)
 }
 
 static gboolean
-check_status(const HttpReply *reply, GError **error)
-{
-    if (reply->status == 200)
-        return TRUE;
-    if (reply->status == 404)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "it knows no such topic");
-    else
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with HTTP status %u",
-                    reply->status);
-    return FALSE;
-}
-
-static gboolean
 take_nodes(const HttpReply *reply, gpointer user, GError **error)
 {
     static const ReportColumn columns[] = {
@@ -138,8 +125,9 @@ take_nodes(const HttpReply *reply, gpointer user, GError **error)
     };
     const Reader *self = user;
     gboolean is_topic = self->reading->topic != NULL;
-    g_autoptr(GPtrArray) nodes =
-        check_status(reply, error) ? nsq_answer_decode_nodes(body_of(reply), error) : NULL;
+    g_autoptr(GPtrArray) nodes = nsq_lookup_check_status(reply, error)
+                                     ? nsq_answer_decode_nodes(body_of(reply), error)
+                                     : NULL;
 
     if (nodes == NULL)
         return FALSE;
@@ -160,7 +148,7 @@ static gboolean
 take_topics(const HttpReply *reply, gpointer user, GError **error)
 {
     const Reader *self = user;
-    g_autoptr(GPtrArray) topics = check_status(reply, error)
+    g_autoptr(GPtrArray) topics = nsq_lookup_check_status(reply, error)
                                       ? nsq_answer_decode_names(body_of(reply), "topics", error)
                                       : NULL;
 

@@ -161,6 +161,20 @@ announced_clear(Announced *self)
 
 /* ---- checks before anything is opened ---- */
 
+static Endpoint *
+parse_with_port(const char *text, GError **error)
+{
+    g_autoptr(Endpoint) endpoint = endpoint_parse(text, error);
+
+    if (endpoint == NULL || endpoint->port != 0)
+        return g_steal_pointer(&endpoint);
+    g_set_error(error, ENDPOINT_ERROR, ENDPOINT_ERROR_SYNTAX,
+                "'%s' has port 0, which nobody can connect to; write the port that others reach, "
+                "or the host alone",
+                text);
+    return NULL;
+}
+
 /* "host", "host:port", "2001:db8::1", "[2001:db8::1]:4141". Port 0: none was written. */
 static Endpoint *
 parse_advertise(const char *text, GError **error)
@@ -172,7 +186,7 @@ parse_advertise(const char *text, GError **error)
     if (address != NULL && g_inet_address_get_family(address) == G_SOCKET_FAMILY_IPV6)
         return endpoint_new(text, 0);
     if (strchr(text, ':') != NULL && !g_str_has_suffix(text, "]"))
-        return endpoint_parse(text, error);
+        return parse_with_port(text, error);
     endpoint = endpoint_parse(with_port, NULL);
     if (endpoint != NULL)
         return endpoint;
@@ -220,6 +234,18 @@ check_addresses(const Registration *self, const GPtrArray *addresses, Problems *
     }
 }
 
+/* Two connections would take turns at one registration. */
+static void
+check_addresses_differ(const Registration *self, const char *option, const GPtrArray *addresses,
+                       Problems *problems)
+{
+    const Endpoint *twice = endpoints_find_twice(addresses);
+    g_autofree char *name = twice != NULL ? endpoint_to_text(twice) : NULL;
+
+    if (twice != NULL)
+        component_problem(&self->base, problems, option, "'%s' is there twice; name it once", name);
+}
+
 static void
 name_peers(Registration *self, const GPtrArray *addresses)
 {
@@ -232,13 +258,14 @@ name_peers(Registration *self, const GPtrArray *addresses)
 }
 
 void
-registration_configure(Registration *self, Problems *problems)
+registration_configure(Registration *self, const char *option, Problems *problems)
 {
     const GPtrArray *addresses = registration_type(self)->addresses(self);
 
     read_advertise(self, problems);
     if (addresses == NULL)
         return; /* which is a problem already */
+    check_addresses_differ(self, option, addresses, problems);
     check_addresses(self, addresses, problems);
     name_peers(self, addresses);
 }

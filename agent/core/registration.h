@@ -42,6 +42,9 @@ typedef struct {
     const char *hint;   /* what to look at if that gets no answer */
 
     const GPtrArray *(*addresses)(const Registration *self); /* Endpoint *; NULL: none are known */
+    /* Once it is configured, what a registry may know it as only once: "topic 't' of source 's'".
+     * (transfer full) NULL: that has a problem. */
+    char *(*identity)(const Registration *self);
     /* Appends one request. serial is another one for each request of a connection. */
     void (*ask)(const Registration *self, AnnounceStep step, const Announced *as, gint32 serial,
                 GByteArray *out);
@@ -82,9 +85,9 @@ typedef enum {
 extern const MetricSpec registration_metrics[N_REGISTRATION_METRICS + 1];
 #define REGISTRATION_PEERS 32
 
-/* For the type's configure, once its addresses are known: labels, and whether `advertise` can be
- * true. */
-void registration_configure(Registration *self, Problems *problems);
+/* For the type's configure, once its addresses are known: labels, whether each is there once, and
+ * whether `advertise` can be true. option: the one that has the addresses. */
+void registration_configure(Registration *self, const char *option, Problems *problems);
 /* For its finalize. */
 void registration_finalize(Registration *self);
 

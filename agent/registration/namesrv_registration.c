@@ -8,7 +8,9 @@
 #include "registry/wire/topic_namespace.h"
 
 #define ANSWER_MAX (1024 * 1024)
+#define NAME_LETTERS G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-%|." /* host names have dots */
 #define BEATS_TO_DEATH 3
+#define CATCH_ALL_TOPIC "TBW102"
 
 typedef struct {
     char *name;
@@ -110,6 +112,15 @@ namesrv_addresses(const Registration *registration)
     return ((const NamesrvRegistration *) registration)->addresses;
 }
 
+/* Whoever registers for an id takes it from whoever has it. */
+static char *
+namesrv_identity(const Registration *registration)
+{
+    const BrokerRegistration *told = ((const NamesrvRegistration *) registration)->told;
+
+    return g_strdup_printf("broker '%s' with id %" G_GINT64_FORMAT, told->broker, told->id);
+}
+
 /* ---- requests ---- */
 
 static void
@@ -207,11 +218,22 @@ has_topic(const NamesrvRegistration *self, const char *name)
     return FALSE;
 }
 
+/* Producers of RocketMQ look it up for topics that have no route. */
+static void
+check_catch_all(const NamesrvRegistration *self, const TopicRow *row, Problems *problems)
+{
+    if (strcmp(row->name, CATCH_ALL_TOPIC) == 0 && (perm_bits[row->perm] & QUEUE_PERM_WRITE) != 0)
+        component_problem(&self->base.base, problems, "topics",
+                          "'" CATCH_ALL_TOPIC "' stands for every topic that has no broker, and "
+                          "all of them would come here; name the topics that the source is for");
+}
+
 static void
 add_topic(NamesrvRegistration *self, const TopicRow *row, Problems *problems)
 {
     g_autofree char *name = broker_topic_in_namespace(self->base.name_space, row->name);
 
+    check_catch_all(self, row, problems);
     if (!broker_topic_is_valid(name))
         component_problem(&self->base.base, problems, "topics",
                           "'%s' is no name of a topic; use up to %d letters, digits, '_' and '-'",
@@ -249,9 +271,16 @@ static void
 check_name(const NamesrvRegistration *self, const char *option, const char *name,
            Problems *problems)
 {
-    if (*name == '\0')
+    gsize length = strlen(name);
+
+    if (length == 0)
         component_problem(&self->base.base, problems, option,
                           "'' is no name; write one, or leave the option out");
+    else if (length > BROKER_TOPIC_MAX || strspn(name, NAME_LETTERS) != length)
+        component_problem(&self->base.base, problems, option,
+                          "'%s' cannot be the name of a %s; write '%s: ...' with up to %d letters, "
+                          "digits, '.', '_' and '-'",
+                          name, option, option, BROKER_TOPIC_MAX);
 }
 
 static void
@@ -274,7 +303,7 @@ namesrv_configure(Component *component, Problems *problems)
     NamesrvRegistration *self = (NamesrvRegistration *) component;
     const char *broker = self->broker != NULL ? self->broker : self->base.agent_name;
 
-    registration_configure(&self->base, problems);
+    registration_configure(&self->base, "addresses", problems);
     self->told = broker_registration_new();
     self->told->cluster = g_strdup(self->cluster);
     self->told->broker = g_strdup(broker != NULL ? broker : "");
@@ -310,6 +339,7 @@ const RegistrationType namesrv_registration = {
     .first = ANNOUNCE_JOIN,
     .hint = "is that a name server of RocketMQ's? its port is 9876 unless it was told another",
     .addresses = namesrv_addresses,
+    .identity = namesrv_identity,
     .ask = namesrv_ask,
     .take_answer = namesrv_take_answer,
 };

@@ -47,6 +47,19 @@ nsqlookupd_addresses(const Registration *registration)
     return ((const NsqlookupdRegistration *) registration)->tcp_addresses;
 }
 
+static char *
+nsqlookupd_identity(const Registration *registration)
+{
+    const NsqlookupdRegistration *self = (const NsqlookupdRegistration *) registration;
+    const char *advertise = registration->advertise;
+
+    if (self->full_topic == NULL || registration->source == NULL)
+        return NULL;
+    return g_strdup_printf("source '%s'%s%s for topic '%s'", registration->source->base.name,
+                           advertise != NULL ? " as " : "", advertise != NULL ? advertise : "",
+                           self->full_topic);
+}
+
 static void
 identify(const Announced *as, GByteArray *out)
 {
@@ -97,7 +110,7 @@ nsqlookupd_configure(Component *component, Problems *problems)
 {
     NsqlookupdRegistration *self = (NsqlookupdRegistration *) component;
 
-    registration_configure(&self->base, problems);
+    registration_configure(&self->base, "tcp-addresses", problems);
     if (self->topic == NULL)
         return;
     self->full_topic = nsq_topic_in_namespace(self->base.name_space, self->topic);
@@ -131,6 +144,7 @@ const RegistrationType nsqlookupd_registration = {
     .hint = "is that the TCP port of an nsqlookupd? it is 4160 unless it was told another, and "
             "4161 is for HTTP",
     .addresses = nsqlookupd_addresses,
+    .identity = nsqlookupd_identity,
     .ask = nsqlookupd_ask,
     .take_answer = nsqlookupd_take_answer,
 };

@@ -159,6 +159,50 @@ row_check_addresses(const DiscoveryRow *self, const YamlNode *node, const char *
     row_problem(node, path, option, problems, what);
 }
 
+static gboolean
+rows_ask_the_same(const DiscoveryRow *a, const DiscoveryRow *b)
+{
+    g_autofree char *topic_a = row_topic(a);
+    g_autofree char *topic_b = row_topic(b);
+
+    return a->kind == b->kind && g_strcmp0(topic_a, topic_b) == 0;
+}
+
+/* The first address that is asked the same by two rows, or by one twice; or NULL. */
+static const Endpoint *
+rows_find_twice(const DiscoveryRow *a, const DiscoveryRow *b)
+{
+    const GPtrArray *of_a = row_addresses(a);
+    const GPtrArray *of_b = row_addresses(b);
+
+    if (of_a == NULL || of_b == NULL || !rows_ask_the_same(a, b))
+        return NULL;
+    for (guint i = 0; i < of_a->len; i++)
+        for (guint j = a == b ? i + 1 : 0; j < of_b->len; j++)
+            if (endpoint_equal(of_a->pdata[i], of_b->pdata[j]))
+                return of_a->pdata[i];
+    return NULL;
+}
+
+/* What another row before it asks already. */
+static void
+row_check_differs(const GPtrArray *rows, guint index, const YamlNode *node, const char *path,
+                  Problems *problems)
+{
+    const DiscoveryRow *self = rows->pdata[index];
+    const Endpoint *twice = NULL;
+    g_autofree char *name = NULL;
+    g_autofree char *what = NULL;
+
+    for (guint i = 0; i <= index && twice == NULL; i++)
+        twice = rows_find_twice(self, rows->pdata[i]);
+    if (twice == NULL)
+        return;
+    name = endpoint_to_text(twice);
+    what = g_strdup_printf("'%s' is asked the same twice; name it once", name);
+    row_problem(node, path, kind_rows[self->kind].addresses, problems, what);
+}
+
 static void
 row_check(const DiscoveryRow *self, const YamlNode *node, const char *path, Problems *problems)
 {
@@ -177,9 +221,11 @@ discovery_rows_check(const GPtrArray *rows, const YamlNode *node, const char *pa
 {
     for (guint i = 0; i < rows->len; i++) {
         gboolean is_list = node->kind == YAML_SEQUENCE;
+        const YamlNode *item = is_list ? node->children->pdata[i] : node;
         g_autofree char *item_path = is_list ? g_strdup_printf("%s[%u]", path, i) : g_strdup(path);
 
-        row_check(rows->pdata[i], is_list ? node->children->pdata[i] : node, item_path, problems);
+        row_check(rows->pdata[i], item, item_path, problems);
+        row_check_differs(rows, i, item, item_path, problems);
     }
 }
 

@@ -39,6 +39,9 @@ void route_lookup_ask(HttpClient *http, const LookupQuestion *question, GCancell
 
 /* What they ask, for those who want more of the answer. (transfer full) */
 char *nsq_lookup_query(const LookupQuestion *question);
+/* Of the answer to it or another one. FALSE: it knows no such topic (G_IO_ERROR_NOT_FOUND), or is
+ * no nsqlookupd's. */
+gboolean nsq_lookup_check_status(const HttpReply *reply, GError **error);
 RemotingCommand *route_lookup_request(const LookupQuestion *question);
 
 static inline gint64

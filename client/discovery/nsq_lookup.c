@@ -86,6 +86,24 @@ knows_no_such_topic(const HttpReply *reply)
            g_strstr_len(body, (gssize) length, message) != NULL;
 }
 
+gboolean
+nsq_lookup_check_status(const HttpReply *reply, GError **error)
+{
+    if (reply->status == STATUS_OK)
+        return TRUE;
+    if (knows_no_such_topic(reply))
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "it knows no such topic");
+    else if (reply->status == STATUS_NOT_FOUND)
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                            "it speaks HTTP, but not as nsqlookupd does: is that the port of "
+                            "leat-registry's page? look-ups go to another, which is 4161 unless "
+                            "it was told otherwise, or 9876 of a name server");
+    else
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with HTTP status %u",
+                    reply->status);
+    return FALSE;
+}
+
 static gboolean
 read_reply(const HttpReply *reply, LookupAnswer *ret_answer, GError **error)
 {
@@ -96,11 +114,8 @@ read_reply(const HttpReply *reply, LookupAnswer *ret_answer, GError **error)
     *ret_answer = (LookupAnswer){ .index = reply->index, .epoch = reply->epoch };
     if (knows_no_such_topic(reply))
         return TRUE;
-    if (reply->status != STATUS_OK) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with HTTP status %u",
-                    reply->status);
+    if (!nsq_lookup_check_status(reply, error))
         return FALSE;
-    }
     nodes = nsq_answer_decode_nodes((ByteSpan){ .data = body, .length = length }, error);
     if (nodes == NULL)
         return FALSE;

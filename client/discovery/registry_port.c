@@ -33,6 +33,16 @@ registry_port_explain_nsq_tcp(guint16 port)
                        port);
 }
 
+GError *
+registry_port_explain_no_namesrv(guint16 port, RegistryPort found)
+{
+    return g_error_new(
+        G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+        "port %u is %s; write the port of the name server, which is 9876 unless it "
+        "was told otherwise",
+        port, found == REGISTRY_PORT_NSQ_TCP ? "nsqlookupd's for TCP" : "one where HTTP is spoken");
+}
+
 gboolean
 registry_port_is_absence(const GError *error)
 {

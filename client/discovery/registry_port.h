@@ -25,5 +25,7 @@ void registry_port_find_out(const Endpoint *peer, GCancellable *stop, RegistryPo
 gboolean registry_port_is_nsq_tcp(ByteSpan answer);
 /* (transfer full) For one who wanted HTTP of it. */
 GError *registry_port_explain_nsq_tcp(guint16 port);
+/* (transfer full) For one who wanted a namesrv, and found one of nsqlookupd's ports. */
+GError *registry_port_explain_no_namesrv(guint16 port, RegistryPort found);
 /* Whether the error means that nobody is there. */
 gboolean registry_port_is_absence(const GError *error);

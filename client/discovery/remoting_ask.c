@@ -11,13 +11,9 @@ typedef struct {
 } RemotingQuestion;
 
 static void
-question_fail(const RemotingQuestion *self, const char *what)
+question_fail(const RemotingQuestion *self, RegistryPort found)
 {
-    g_autoptr(GError) error =
-        g_error_new(G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                    "port %u is %s; write the port of the name server, which is 9876 unless it was "
-                    "told otherwise",
-                    self->port, what);
+    g_autoptr(GError) error = registry_port_explain_no_namesrv(self->port, found);
 
     self->done(NULL, error, self->user);
 }
@@ -29,7 +25,7 @@ question_take(const RemotingQuestion *self, ByteSpan frame)
     g_autoptr(RemotingCommand) answer = NULL;
 
     if (registry_port_is_nsq_tcp(frame)) {
-        question_fail(self, "nsqlookupd's for TCP");
+        question_fail(self, REGISTRY_PORT_NSQ_TCP);
         return;
     }
     answer = remoting_command_decode(frame, &error);
@@ -46,7 +42,7 @@ on_exchanged(GBytes *frame, const GError *error, gpointer user)
     if (bytes != NULL)
         question_take(self, byte_span(bytes, length));
     else if (g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HTTP))
-        question_fail(self, "one where HTTP is spoken");
+        question_fail(self, REGISTRY_PORT_NSQ_HTTP);
     else
         self->done(NULL, error, self->user);
 }

@@ -205,3 +205,41 @@ def test_the_configurations_that_come_with_leat_are_right(path):
 
     problems = [line for line in result.stderr.splitlines() if "this leat was built without" not in line]
     assert problems == [] and (result.returncode == 0 or result.stderr), result.stderr
+
+
+def test_a_file_of_the_registry_is_told_from_one_of_an_agent():
+    path = TOP / "conf/registry.yaml"
+    result = subprocess.run([program(), "check", str(path)], capture_output=True, text=True, timeout=20, check=False)
+
+    assert result.returncode == 1 and result.stderr.count("\n") == 1
+    assert "nsqlookupd: this is a file of leat-registry, not of an agent; give it to leat-registry" in result.stderr
+
+
+SEEKER = """\
+agent: { name: edge, http: "off" }
+sources: { a: { type: sequence, channels: x } }
+channels: { x: { type: memory } }
+sinks:
+  out:
+    type: thrift
+    channel: x
+    discovery:
+      - { type: namesrv, addresses: ["one:9876", "two:9876"], topic: logs, namespace: qa }
+      - { type: namesrv, addresses: ["two:9876"], topic: others }
+"""
+
+
+def test_a_sink_that_finds_its_hosts_is_drawn_with_where_it_looks(check):
+    result = check(SEEKER)
+
+    assert "logs at one:9876, two:9876" in result.stdout and "others at two:9876" in result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("change, problem", [
+    (("two:9876\"], topic: logs", "ONE:9876\"], topic: logs"), "9:37: sinks.out.discovery[0].addresses: 'one:9876'"),
+    (("topic: others", "topic: \"qa%logs\""), "10:37: sinks.out.discovery[1].addresses: 'two:9876'"),
+])
+def test_what_would_be_asked_twice_is_a_problem(check, change, problem):
+    result = check(SEEKER.replace(*change))
+
+    assert result.stderr == f"agent.yaml:{problem} is asked the same twice; name it once\n"

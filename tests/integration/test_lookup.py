@@ -104,14 +104,16 @@ def test_a_watch_shows_each_change(registry):
     shown.communicate()
 
 
-def test_what_is_no_registry_or_another_port_of_one_is_said(registry, far_end):
-    names = registry()
+def test_what_is_no_registry_or_another_port_of_one_is_said(registry, collector):
+    names = registry(http="127.0.0.1:0")
 
     for address, arguments, what in [
         ("%s:%d" % names.tcp, [], "nsqlookupd's for TCP"),
         (http_address(names), ["t"], "it knows no such topic"),
+        ("%s:%d" % names.address("http"), [], "is that the port of leat-registry's page?"),
+        ("%s:%d" % names.address("http"), ["t"], "which is 4161 unless it was told otherwise"),
         ("127.0.0.1:1", [], "Connection refused"),
-        (far_end().address, [], ""),
+        ("%s:%d" % collector().address("apps"), [], "hung up"),
     ]:
         done = run("lookup", address, *arguments)
         assert done.returncode == 1 and done.stdout == ""
@@ -193,6 +195,19 @@ def test_what_a_name_server_does_not_do_is_said(brokers, arguments, what):
     assert done.returncode == 1
     assert f"leat route: {address}: " in done.stderr and what in done.stderr
     assert "leat route: 127.0.0.1:1: " in done.stderr
+
+
+def test_the_ports_of_an_nsqlookupd_are_told_from_that_of_a_name_server_at_once(registry):
+    names = registry()
+
+    for address, what in [(http_address(names), "one where HTTP is spoken"), ("%s:%d" % names.tcp, "nsqlookupd's for TCP")]:
+        before = time.monotonic()
+        done = run("route", "wipe-write", "one", "--at", address)
+
+        assert time.monotonic() - before < 0.9 + BUSY  # a name server that is silent is waited for for 5 s
+        assert done.returncode == 1
+        assert done.stderr == (f"leat route: {address}: port {address.rsplit(':', 1)[1]} is {what}; write the port of the name "
+                               "server, which is 9876 unless it was told otherwise\n")
 
 
 @pytest.mark.parametrize("arguments, problem", [

@@ -65,10 +65,10 @@ def test_the_manual_knows_every_option_and_key_with_its_default():
     (["-tcp-address"], "-tcp-address needs a value"),
     (["-n"], ": -n needs a value"),
     (["--n"], ": --n needs a value"),
-    (["-tcp-address=abc"], ": -tcp-address: 'abc' has no port; write host:port"),
+    (["-tcp-address=abc"], ": -tcp-address: 'abc' has no port; write abc:PORT"),
     (["--broadcast-address", "a b"], ": --broadcast-address: 'a b' is no host; write a name or an address"),
     (["-tombstone-lifetime=5x"], ": -tombstone-lifetime: '5x' is not a duration; write"),
-    (["-http", "abc"], ": -http: 'abc' has no port; write host:port"),
+    (["-http", "abc"], ": -http: 'abc' has no port; write abc:PORT"),
     (["-verbose=maybe"], ": -verbose: 'maybe' is neither true nor false"),
     (["--log-level=loud"], "--log-level: 'loud' is none of its values; write error, warning, info or debug"),
     (["a.yaml", "b.yaml"], "'b.yaml' is one too many"),
@@ -126,7 +126,7 @@ def test_a_bad_file_of_nsqlookupd_is_refused(tmp_path):
 @pytest.mark.parametrize("text, said", [
     ('broadcast_address = ""\n', "1:1: broadcast_address: '' is no host; write a name or an address"),
     ('log_level = "loud"\n', "1:1: log_level: 'loud' is none of its values; write error, "),
-    ('\ntcp_address = "abc"\n', "2:1: tcp_address: 'abc' has no port; write host:port"),
+    ('\ntcp_address = "abc"\n', "2:1: tcp_address: 'abc' has no port; write abc:PORT"),
     ('inactive_producer_timeout = "5"\n', "1:1: inactive_producer_timeout: '5' has no unit; write"),
 ])
 def test_a_bad_value_of_nsqlookupd_is_refused_with_line_key_and_remedy(tmp_path, text, said):

@@ -35,11 +35,12 @@ static void
 test_a_wrong_address_is_refused_with_what_to_write_instead(void)
 {
     static const char *const rows[][2] = {
-        { "", "has no port; write host:port, such as hub1:4141" },
-        { "hub1", "has no port; write host:port, such as hub1:4141" },
-        { "hub1:", "has no port" },
+        { "", "is no address; write host:port, such as hub1:4141" },
+        { "off", "'off' is no address; write host:port" },
+        { "hub1", "has no port; write hub1:PORT" },
+        { "hub1:", "has no port; write one behind the colon" },
         { "41414", "has no host; write host:port, such as 127.0.0.1:41414, or :41414 to listen" },
-        { "[::1]", "has no port; write host:port, such as [::1]:4141" },
+        { "[::1]", "has no port; write [::1]:PORT" },
         { "hub1:65536", "a port is a number from 0 to 65535" },
         { "hub1:-1", "a port is a number from 0 to 65535" },
         { "hub1:http", "a port is a number from 0 to 65535" },

@@ -162,14 +162,13 @@ static void
 test_a_wrong_address_is_told_what_an_address_is(void)
 {
     static const Row rows[] = {
-        { "s: { listen: hub }\n", "t:1:14: s.listen: 'hub' has no port; write host:port, such as "
-                                  "hub:4141, or off\n" },
+        { "s: { listen: hub }\n", "t:1:14: s.listen: 'hub' has no port; write hub:PORT, or off\n" },
         { "s: { hosts: ['a:1', ':2', 'c:0', 'd'] }\n",
           "t:1:21: s.hosts[1]: ':2' has no host to connect to; write host:port, such as "
           "hub1:4141\n"
           "t:1:27: s.hosts[2]: 'c:0' has port 0, which nobody can connect to; write the port that "
           "is listened on\n"
-          "t:1:34: s.hosts[3]: 'd' has no port; write host:port, such as d:4141\n" },
+          "t:1:34: s.hosts[3]: 'd' has no port; write d:PORT\n" },
         { "s: { hosts: 'a:1,b:2' }\n", "t:1:13: s.hosts: 'a:1,b:2' is more than one address; write "
                                        "a list, such as [\"hub1:4141\", \"hub2:4141\"]\n" },
         { "s: { hosts: a:1 b:2 }\n", "t:1:13: s.hosts: 'a:1 b:2' is more than one address; write "

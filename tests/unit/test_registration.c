@@ -77,6 +77,11 @@ test_what_is_told(gconstpointer data)
 #define APPS(address) "  apps: { type: thrift, listen: \"" address "\", channels: [b] }\n"
 #define WEB "  web: { type: thrift, listen: \":4142\", channels: [b] }\n"
 #define NSQ "registration:\n  - { type: nsqlookupd, topic: t, tcp-addresses: [\"10.0.0.9:4160\"]"
+#define NSQ_ITEM "  - { type: nsqlookupd, topic: t, tcp-addresses: [\"10.0.0.9:4160\"] }\n"
+#define BROKER_ITEM(options, topic)                                         \
+    "  - { type: namesrv, addresses: [\"10.0.0.9:9876\"], source: " options \
+    ", topics: [{ name: " topic " }] }\n"
+#define BROKER(options, topic) "registration:\n" BROKER_ITEM(options, topic)
 
 static const struct {
     const char *name;
@@ -123,6 +128,34 @@ static const struct {
     { "an_unknown_type", OTHERS APPS(":4141") "registration:\n  - { type: zookeeper }\n",
       "agent.yaml:6:13: registration[0].type: there is no registration of type 'zookeeper'; "
       "registration types are: namesrv, nsqlookupd\n" },
+    { "a_port_that_nobody_reaches", OTHERS APPS(":4141") NSQ ", advertise: \"h:0\" }\n",
+      "agent.yaml:6:80: registration[0].advertise: 'h:0' has port 0, which nobody can connect to; "
+      "write the port that others reach, or the host alone\n" },
+    { "a_registry_that_is_there_twice",
+      OTHERS APPS(":4141") "registration:\n  - { type: nsqlookupd, topic: t, tcp-addresses: "
+                           "[\"a:1\", \"b:1\", \"A:1\"] }\n",
+      "agent.yaml:6:50: registration[0].tcp-addresses: 'A:1' is there twice; name it once\n" },
+    { "a_source_that_is_announced_twice", OTHERS APPS(":4141") NSQ " }\n" NSQ_ITEM,
+      "agent.yaml:7:5: registration[1]: source 'apps' for topic 't' is announced at "
+      "10.0.0.9:4160 by registration[0] too; leave one of them out, or let them differ\n" },
+    { "two_brokers_of_one_id",
+      OTHERS APPS(":4141") WEB BROKER("apps, broker: c1", "t") BROKER_ITEM("web, broker: c1", "u"),
+      "agent.yaml:8:5: registration[1]: broker 'c1' with id 0 is announced at 10.0.0.9:9876 by "
+      "registration[0] too; leave one of them out, or let them differ\n" },
+    { "two_brokers_of_two_ids",
+      OTHERS APPS(":4141") WEB BROKER("apps, broker: c1", "t")
+          BROKER_ITEM("web, broker: c1, broker-id: 1", "t"),
+      NULL },
+    { "a_cluster_whose_name_is_none", OTHERS APPS(":4141") BROKER("apps, cluster: \"a b\"", "t"),
+      "agent.yaml:6:75: registration[0].cluster: 'a b' cannot be the name of a cluster; write "
+      "'cluster: ...' with up to 127 letters, digits, '.', '_' and '-'\n" },
+    { "a_topic_that_stands_for_all", OTHERS APPS(":4141") BROKER("apps, broker: c1", "TBW102"),
+      "agent.yaml:6:86: registration[0].topics: 'TBW102' stands for every topic that has no "
+      "broker, and all of them would come here; name the topics that the source is for\n" },
+    { "an_empty_list", OTHERS APPS(":4141") "registration: []\n",
+      "agent.yaml:5:15: registration: the list is empty; write '- { type: ... }' for each, or "
+      "leave "
+      "the section out\n" },
     { "no_list", OTHERS APPS(":4141") "registration: { type: nsqlookupd }\n",
       "agent.yaml:5:1: registration: registrations are a list; write '- { type: ... }' for "
       "each\n" },
