@@ -17,13 +17,13 @@
 typedef struct {
     const HttpRoute *routes;
     gpointer user;
-} RouteTable;
+} HttpRoutes;
 
 struct HttpServer {
     const char *component;
     SoupServer *soup;
     HttpListener *listener;
-    GArray *tables; /* RouteTable */
+    GArray *tables; /* HttpRoutes */
 };
 
 struct HttpRequest {
@@ -54,7 +54,7 @@ http_request_answer(HttpRequest *self, guint status, const char *content_type, G
 {
     gsize length = body != NULL ? body->len : 0;
 
-    if (self->kind == ROUTE_NSQ)
+    if (self->kind == HTTP_ROUTE_NSQ)
         http_request_add_header(self, NSQ_HEADER, NSQ_HEADER_VALUE);
     soup_server_message_set_status(self->message, status, NULL);
     if (body != NULL)
@@ -159,11 +159,11 @@ static const HttpRoute *
 find_route(const HttpServer *self, const char *method, const char *path, gpointer *ret_user)
 {
     for (guint i = 0; i < self->tables->len; i++) {
-        const RouteTable *table = &g_array_index(self->tables, RouteTable, i);
+        const HttpRoutes *table = &g_array_index(self->tables, HttpRoutes, i);
 
         for (const HttpRoute *route = table->routes; route->method != NULL; route++) {
             gboolean fits = g_str_equal(route->method, method) ||
-                            (route->kind == ROUTE_PAGE && g_str_equal(method, "HEAD"));
+                            (route->kind == HTTP_ROUTE_PAGE && g_str_equal(method, "HEAD"));
 
             if (!fits || !g_str_equal(route->path, path))
                 continue;
@@ -187,7 +187,7 @@ allowed_methods(const HttpServer *self, const char *path)
     g_autoptr(GPtrArray) methods = g_ptr_array_new();
 
     for (guint i = 0; i < self->tables->len; i++)
-        for (const HttpRoute *route = g_array_index(self->tables, RouteTable, i).routes;
+        for (const HttpRoute *route = g_array_index(self->tables, HttpRoutes, i).routes;
              route->method != NULL; route++)
             if (g_str_equal(route->path, path))
                 g_ptr_array_add(methods, (gpointer) route->method);
@@ -228,7 +228,7 @@ redirect(HttpServer *self, HttpRequest *request, const char *method)
         return FALSE;
     target = g_strconcat(mended, query != NULL ? "?" : "", query != NULL ? query : "", NULL);
     http_request_add_header(request, "Location", target);
-    request->kind = ROUTE_PLAIN;
+    request->kind = HTTP_ROUTE_PLAIN;
     if (g_str_equal(method, "GET")) {
         shown = g_markup_escape_text(target, -1);
         body = g_string_new(NULL);
@@ -255,7 +255,7 @@ answer_without_route(HttpServer *self, HttpRequest *request, const char *method)
         http_request_refuse(request, SOUP_STATUS_METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
         return;
     }
-    request->kind = ROUTE_PLAIN;
+    request->kind = HTTP_ROUTE_PLAIN;
     http_request_answer(request, SOUP_STATUS_OK, NULL, NULL);
 }
 
@@ -308,7 +308,7 @@ http_server_new(const char *component, const Endpoint *listen, guint max_connect
                                 .request_s = REQUEST_S };
 
     self->component = component;
-    self->tables = g_array_new(FALSE, FALSE, sizeof(RouteTable));
+    self->tables = g_array_new(FALSE, FALSE, sizeof(HttpRoutes));
     self->soup = soup_server_new(NULL, NULL);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
@@ -334,7 +334,7 @@ http_server_bound(const HttpServer *self)
 void
 http_server_add_routes(HttpServer *self, const HttpRoute *routes, gpointer user)
 {
-    g_array_append_val(self->tables, ((RouteTable){ .routes = routes, .user = user }));
+    g_array_append_val(self->tables, ((HttpRoutes){ .routes = routes, .user = user }));
 }
 
 void

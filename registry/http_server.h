@@ -14,9 +14,9 @@ typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 
 typedef enum {
-    ROUTE_NSQ, /* answers carry NSQ's header */
-    ROUTE_PLAIN,
-    ROUTE_PAGE, /* plain, for people and their tools: HEAD is answered too */
+    HTTP_ROUTE_NSQ, /* answers carry NSQ's header */
+    HTTP_ROUTE_PLAIN,
+    HTTP_ROUTE_PAGE, /* plain, for people and their tools: HEAD is answered too */
 } HttpRouteKind;
 
 typedef struct {

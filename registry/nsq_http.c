@@ -282,18 +282,18 @@ delete_channel(HttpRequest *request, gpointer user)
 }
 
 static const HttpRoute routes[] = {
-    { "GET", "/channels", ROUTE_NSQ, channels },
-    { "GET", "/debug", ROUTE_NSQ, debug },
-    { "GET", "/info", ROUTE_NSQ, info },
-    { "GET", "/lookup", ROUTE_NSQ, lookup },
-    { "GET", "/nodes", ROUTE_NSQ, nodes },
-    { "GET", "/ping", ROUTE_PLAIN, ping },
-    { "GET", "/topics", ROUTE_NSQ, topics },
-    { "POST", "/channel/create", ROUTE_NSQ, create_channel },
-    { "POST", "/channel/delete", ROUTE_NSQ, delete_channel },
-    { "POST", "/topic/create", ROUTE_NSQ, create_topic },
-    { "POST", "/topic/delete", ROUTE_NSQ, delete_topic },
-    { "POST", "/topic/tombstone", ROUTE_NSQ, tombstone_topic },
+    { "GET", "/channels", HTTP_ROUTE_NSQ, channels },
+    { "GET", "/debug", HTTP_ROUTE_NSQ, debug },
+    { "GET", "/info", HTTP_ROUTE_NSQ, info },
+    { "GET", "/lookup", HTTP_ROUTE_NSQ, lookup },
+    { "GET", "/nodes", HTTP_ROUTE_NSQ, nodes },
+    { "GET", "/ping", HTTP_ROUTE_PLAIN, ping },
+    { "GET", "/topics", HTTP_ROUTE_NSQ, topics },
+    { "POST", "/channel/create", HTTP_ROUTE_NSQ, create_channel },
+    { "POST", "/channel/delete", HTTP_ROUTE_NSQ, delete_channel },
+    { "POST", "/topic/create", HTTP_ROUTE_NSQ, create_topic },
+    { "POST", "/topic/delete", HTTP_ROUTE_NSQ, delete_topic },
+    { "POST", "/topic/tombstone", HTTP_ROUTE_NSQ, tombstone_topic },
     { 0 },
 };
 

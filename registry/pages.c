@@ -118,9 +118,9 @@ show_health(HttpRequest *request, gpointer user)
 }
 
 static const HttpRoute routes[] = {
-    { "GET", "/", ROUTE_PAGE, show_page },
-    { "GET", "/healthz", ROUTE_PAGE, show_health },
-    { "GET", "/metrics", ROUTE_PAGE, show_metrics },
+    { "GET", "/", HTTP_ROUTE_PAGE, show_page },
+    { "GET", "/healthz", HTTP_ROUTE_PAGE, show_health },
+    { "GET", "/metrics", HTTP_ROUTE_PAGE, show_metrics },
     { 0 },
 };
 
