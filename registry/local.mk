@@ -96,6 +96,7 @@ libregistry_a_SOURCES = \
 	%D%/nsq_producer.c \
 	%D%/nsq_report.c \
 	%D%/nsq_report.h \
+	%D%/nsq_room.c \
 	%D%/nsq_server.c \
 	%D%/nsq_server.h \
 	%D%/nsq_server_private.h \

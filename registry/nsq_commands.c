@@ -58,6 +58,22 @@ ping(NsqConnection *self)
     answer(self, "OK", 2);
 }
 
+/* FALSE after refusing it. */
+static gboolean
+change_table(NsqConnection *self, NsqVerb verb, const char *topic, const char *channel)
+{
+    NsqTable *table = self->server->table;
+
+    if (verb == NSQ_UNREGISTER) {
+        nsq_table_unregister(table, self->node, topic, channel);
+        return TRUE;
+    }
+    if (nsq_table_register(table, self->node, topic, channel))
+        return TRUE;
+    refuse_text(self, REFUSAL_RESOURCES, "E_INVALID the registry is full");
+    return FALSE;
+}
+
 static void
 register_or_unregister(NsqConnection *self, const NsqCommand *command)
 {
@@ -76,12 +92,8 @@ register_or_unregister(NsqConnection *self, const NsqCommand *command)
     g_strlcpy(topic, (const char *) command->topic.data, command->topic.length + 1);
     if (command->channel.length > 0)
         g_strlcpy(channel, (const char *) command->channel.data, command->channel.length + 1);
-    if (command->verb == NSQ_REGISTER)
-        nsq_table_register(self->server->table, self->node, topic,
-                           command->channel.length > 0 ? channel : NULL);
-    else
-        nsq_table_unregister(self->server->table, self->node, topic,
-                             command->channel.length > 0 ? channel : NULL);
+    if (!change_table(self, command->verb, topic, command->channel.length > 0 ? channel : NULL))
+        return;
     carried_out(self, command->verb);
     answer(self, "OK", 2);
 }

@@ -217,6 +217,15 @@ ping(HttpRequest *request, gpointer user G_GNUC_UNUSED)
 /* ---- changes ---- */
 
 static void
+create(HttpRequest *request, NsqHttp *self, const char *topic, const char *channel)
+{
+    if (nsq_table_create(self->table, topic, channel))
+        answer_empty(request);
+    else
+        http_request_refuse(request, 503, "REGISTRY_FULL");
+}
+
+static void
 create_topic(HttpRequest *request, gpointer user)
 {
     const char *topic = valid_topic(request);
@@ -224,8 +233,7 @@ create_topic(HttpRequest *request, gpointer user)
     if (topic == NULL)
         return;
     log_request(request, "create topic", topic, "");
-    nsq_table_create(((NsqHttp *) user)->table, topic, NULL);
-    answer_empty(request);
+    create(request, user, topic, NULL);
 }
 
 static void
@@ -262,8 +270,7 @@ create_channel(HttpRequest *request, gpointer user)
     if (channel == NULL)
         return;
     log_request(request, "create channel", topic, channel);
-    nsq_table_create(((NsqHttp *) user)->table, topic, channel);
-    answer_empty(request);
+    create(request, user, topic, channel);
 }
 
 static void

@@ -21,11 +21,12 @@ nsq_producer_equal(gconstpointer a, gconstpointer b)
     return one->node == other->node && one->registration == other->registration;
 }
 
-static NsqProducer *
-find_producer(const NsqTable *self, NsqNode *node, NsqRegistration *registration)
+NsqProducer *
+nsq_producer_find(const NsqTable *self, const NsqNode *node, const NsqRegistration *registration)
 {
     return g_hash_table_lookup(self->producers,
-                               &(NsqProducer){ .node = node, .registration = registration });
+                               &(NsqProducer){ .node = (NsqNode *) node,
+                                               .registration = (NsqRegistration *) registration });
 }
 
 static void
@@ -81,7 +82,7 @@ nsq_producer_add(NsqTable *self, NsqNode *node, NsqRegistration *registration)
 {
     NsqProducer *producer;
 
-    if (find_producer(self, node, registration) != NULL)
+    if (nsq_producer_find(self, node, registration) != NULL)
         return;
     producer = g_new0(NsqProducer, 1);
     producer->node = node;
@@ -111,7 +112,7 @@ nsq_producer_drop(NsqTable *self, NsqProducer *producer)
 void
 nsq_producer_unregister(NsqTable *self, NsqNode *node, NsqRegistration *registration)
 {
-    NsqProducer *producer = find_producer(self, node, registration);
+    NsqProducer *producer = nsq_producer_find(self, node, registration);
 
     if (producer == NULL)
         return;

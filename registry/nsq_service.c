@@ -110,7 +110,8 @@ nsq_service_new(Loop *loop, const NsqSettings *settings, GError **error)
 {
     g_autoptr(NsqService) self = g_new0(NsqService, 1);
     const NsqRules rules = { .inactive_us = settings->inactive_us,
-                             .tombstone_us = settings->tombstone_us };
+                             .tombstone_us = settings->tombstone_us,
+                             .max_entries = settings->max_registrations };
 
     self->loop = loop;
     self->timer.expired = on_timer;

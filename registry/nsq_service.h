@@ -13,6 +13,7 @@ typedef struct {
     gint64 tombstone_us;
     guint64 max_connections;
     guint64 max_http_connections;
+    guint64 max_registrations;
 } NsqSettings;
 
 typedef struct NsqService NsqService;

@@ -192,18 +192,22 @@ nsq_table_remove_node(NsqTable *self, NsqNode *node, const char *why)
     node_free(node);
 }
 
-void
+gboolean
 nsq_table_register(NsqTable *self, NsqNode *node, const char *topic_name, const char *channel_name)
 {
-    NsqTopic *topic = ensure_topic(self, topic_name);
+    NsqTopic *topic;
     NsqRegistration *channel;
 
+    if (!nsq_room_for(self, node, topic_name, channel_name))
+        return FALSE;
+    topic = ensure_topic(self, topic_name);
     if (channel_name != NULL) {
         ensure_channel(self, topic, channel_name, &channel);
         nsq_producer_add(self, node, channel);
     }
     list_topic(self, topic);
     nsq_producer_add(self, node, &topic->own);
+    return TRUE;
 }
 
 static void
@@ -249,18 +253,22 @@ nsq_table_unregister(NsqTable *self, NsqNode *node, const char *topic_name,
 
 /* ---- people ---- */
 
-void
+gboolean
 nsq_table_create(NsqTable *self, const char *topic_name, const char *channel_name)
 {
-    NsqTopic *topic = ensure_topic(self, topic_name);
+    NsqTopic *topic;
     NsqRegistration *channel;
 
+    if (!nsq_room_for(self, NULL, topic_name, channel_name))
+        return FALSE;
+    topic = ensure_topic(self, topic_name);
     if (channel_name != NULL && ensure_channel(self, topic, channel_name, &channel))
         nsq_table_tell(
             self,
             &(NsqEvent){ .kind = NSQ_CREATED, .topic = topic->name, .channel = channel->channel });
     if (list_topic(self, topic))
         nsq_table_tell(self, &(NsqEvent){ .kind = NSQ_CREATED, .topic = topic->name });
+    return TRUE;
 }
 
 gboolean

@@ -18,6 +18,7 @@
 typedef struct {
     gint64 inactive_us;  /* a node is passed over when it was last heard longer ago */
     gint64 tombstone_us; /* how long a tombstone hides */
+    guint64 max_entries; /* topics, channels, and nodes at either, in all */
 } NsqRules;
 
 typedef struct NsqTable NsqTable;
@@ -100,13 +101,15 @@ NsqNode *nsq_table_add_node(NsqTable *self, NsqIdentity *identity /* (transfer f
                             gint64 now_us);
 void nsq_table_remove_node(NsqTable *self, NsqNode *node, const char *why);
 void nsq_table_hear(NsqTable *self, NsqNode *node, gint64 now_us);
-void nsq_table_register(NsqTable *self, NsqNode *node, const char *topic,
-                        const char *channel /* NULL: the topic alone */);
+/* FALSE, and nothing has changed: it is full. */
+gboolean nsq_table_register(NsqTable *self, NsqNode *node, const char *topic,
+                            const char *channel /* NULL: the topic alone */);
 void nsq_table_unregister(NsqTable *self, NsqNode *node, const char *topic, const char *channel);
 
 /* ---- what people do ---- */
 
-void nsq_table_create(NsqTable *self, const char *topic, const char *channel /* may be NULL */);
+/* FALSE, and nothing has changed: it is full. */
+gboolean nsq_table_create(NsqTable *self, const char *topic, const char *channel /* may be NULL */);
 gboolean nsq_table_delete_topic(NsqTable *self, const char *topic); /* FALSE: there was none */
 gboolean nsq_table_delete_channel(NsqTable *self, const char *topic, const char *channel);
 /* node as in NsqIdentity. How many producers of the topic got one. */

@@ -27,9 +27,18 @@ void nsq_table_changed_by_node(NsqTable *self, NsqNode *node);
 
 /* ---- nsq_producer.c ---- */
 
+/* NULL: the node is not there. */
+NsqProducer *nsq_producer_find(const NsqTable *self, const NsqNode *node,
+                               const NsqRegistration *registration);
 guint nsq_producer_hash(gconstpointer producer);
 gboolean nsq_producer_equal(gconstpointer a, gconstpointer b);
 /* Nothing if it is there already: a tombstone stays. */
 void nsq_producer_add(NsqTable *self, NsqNode *node, NsqRegistration *registration);
 void nsq_producer_unregister(NsqTable *self, NsqNode *node, NsqRegistration *registration);
 void nsq_producer_drop(NsqTable *self, NsqProducer *producer); /* without telling */
+
+/* ---- nsq_room.c ---- */
+
+/* For the node (NULL: by hand) with a topic, and with a channel of it unless that is NULL. */
+gboolean nsq_room_for(const NsqTable *self, const NsqNode *node, const char *topic,
+                      const char *channel);

@@ -67,6 +67,12 @@ static const OptionSpec nsqlookupd_options[] = {
       .help =
           "HTTP connections at a time, those of waiting look-ups among them; one more takes the "
           "place of the one that has been longest without a whole request." },
+    { .name = "max-registrations",
+      OPTION_AT(COUNT, NsqSettings, max_registrations),
+      .fallback = "1000000",
+      .min = 1,
+      .max = 100000000,
+      .help = "Topics, channels, and nodes at either, in all; what goes beyond is refused." },
     { 0 },
 };
 

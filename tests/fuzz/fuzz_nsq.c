@@ -28,7 +28,9 @@ typedef struct {
 static void
 fixture_init(Fixture *self, guint seed)
 {
-    const NsqRules rules = { .inactive_us = G_USEC_PER_SEC, .tombstone_us = G_USEC_PER_SEC };
+    const NsqRules rules = { .inactive_us = G_USEC_PER_SEC,
+                             .tombstone_us = G_USEC_PER_SEC,
+                             .max_entries = G_MAXUINT64 };
     const NsqSelf answer = { .broadcast_address = "b", .hostname = "h" };
     g_autoptr(Endpoint) listen = endpoint_new("127.0.0.1", 0);
     const NsqServerOptions options = {

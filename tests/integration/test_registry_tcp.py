@@ -208,3 +208,14 @@ def test_the_heartbeats_of_ten_thousand_nodes_take_less_than_a_twentieth_of_a_co
     # At one beat in 15 s ten thousand nodes make 667 a second.
     assert has_address_sanitizer() or per_beat * 667 < 0.05
     assert has_address_sanitizer() or rss_kb < 10_000
+
+
+def test_a_registry_that_is_full_refuses_what_is_new(registry):
+    made = registry(max_registrations=4)
+    node = joined(made, "t", "c")
+
+    assert made.post("/topic/create", topic="u").status == 503
+    assert node.command("REGISTER t c") == b"OK"
+    assert node.command("REGISTER u") == b"E_INVALID the registry is full" and node.is_at_end()
+    assert made.wait_for_log("out of resources")
+    assert made.post("/topic/create", topic="u").status == 200

@@ -26,7 +26,9 @@ note_event(const NsqEvent *event, gpointer user)
 static void
 set_up(NsqFixture *self, gconstpointer user G_GNUC_UNUSED)
 {
-    const NsqRules rules = { .inactive_us = 300 * SECOND_US, .tombstone_us = 45 * SECOND_US };
+    const NsqRules rules = { .inactive_us = 300 * SECOND_US,
+                             .tombstone_us = 45 * SECOND_US,
+                             .max_entries = NSQ_MAX_ENTRIES };
 
     self->table = nsq_table_new(&rules, NSQ_FIRST_INDEX);
     self->events = g_string_new(NULL);

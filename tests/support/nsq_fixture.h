@@ -6,6 +6,7 @@
 #include "registry/nsq_table.h"
 
 #define NSQ_FIRST_INDEX 1000
+#define NSQ_MAX_ENTRIES 100
 #define NSQ_START_US (G_GINT64_CONSTANT(500) * G_USEC_PER_SEC)
 #define SECOND_US G_USEC_PER_SEC
 

@@ -253,6 +253,30 @@ test_the_index_moves_with_the_producers_of_a_topic_alone(NsqFixture *self,
     g_assert_cmpuint(nsq_table_index(self->table, "t"), ==, NSQ_FIRST_INDEX);
 }
 
+static void
+test_it_is_full_some_time_and_goes_on_with_what_is_there(NsqFixture *self,
+                                                         gconstpointer user G_GNUC_UNUSED)
+{
+    NsqNode *node = nsq_fixture_join(self, "1", "a");
+
+    for (int i = 0; i < NSQ_MAX_ENTRIES / 4; i++) {
+        g_autofree char *topic = g_strdup_printf("t%d", i);
+
+        g_assert_true(nsq_table_register(self->table, node, topic, "c"));
+    }
+    g_string_truncate(self->events, 0);
+    g_assert_false(nsq_table_register(self->table, node, "more", NULL));
+    g_assert_false(nsq_table_create(self->table, "more", NULL));
+    g_assert_false(nsq_table_create(self->table, "t0", "more"));
+    nsq_fixture_assert_events(self, "");
+
+    g_assert_true(nsq_table_register(self->table, node, "t0", "c"));
+    nsq_table_delete_topic(self->table, "t0");
+    g_assert_true(nsq_table_create(self->table, "more", "c"));
+    g_assert_true(nsq_table_register(self->table, node, "more", "c"));
+    g_assert_false(nsq_table_register(self->table, node, "more", "d"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -274,5 +298,6 @@ main(int argc, char **argv)
     ADD(deleting_a_topic_deletes_its_channels_and_a_new_registration_brings_them_back);
     ADD(deleting_a_channel_keeps_its_topic);
     ADD(the_index_moves_with_the_producers_of_a_topic_alone);
+    ADD(it_is_full_some_time_and_goes_on_with_what_is_there);
     return g_test_run();
 }
