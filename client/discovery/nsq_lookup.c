@@ -35,13 +35,15 @@ lookup_fail(NsqLookup *self, const GError *error)
 /* ---- what is wrong ---- */
 
 static void
-on_port_found(RegistryPort port, const GError *error G_GNUC_UNUSED, gpointer user)
+on_port_found(RegistryPort port, const GError *error, gpointer user)
 {
     NsqLookup *self = user;
 
     if (port == REGISTRY_PORT_NSQ_TCP) {
         g_clear_error(&self->error);
         self->error = registry_port_explain_nsq_tcp(self->registry->port);
+    } else if (port == REGISTRY_PORT_OTHER && error == NULL) {
+        g_prefix_error(&self->error, "it is no nsqlookupd: ");
     }
     lookup_fail(self, self->error);
 }
@@ -117,8 +119,10 @@ read_reply(const HttpReply *reply, LookupAnswer *ret_answer, GError **error)
     if (!nsq_lookup_check_status(reply, error))
         return FALSE;
     nodes = nsq_answer_decode_nodes((ByteSpan){ .data = body, .length = length }, error);
-    if (nodes == NULL)
+    if (nodes == NULL) {
+        g_prefix_error(error, "its answer cannot be read: ");
         return FALSE;
+    }
     ret_answer->hosts = hosts_of(nodes);
     return TRUE;
 }

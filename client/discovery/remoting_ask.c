@@ -29,6 +29,8 @@ question_take(const RemotingQuestion *self, ByteSpan frame)
         return;
     }
     answer = remoting_command_decode(frame, &error);
+    if (answer == NULL)
+        g_prefix_error(&error, "it is no name server: ");
     self->done(answer, error, self->user);
 }
 

@@ -71,8 +71,10 @@ read_answer(const RemotingCommand *command, LookupAnswer *ret_answer, GError **e
         return FALSE;
     }
     route = topic_route_decode(command->body, error);
-    if (route == NULL)
+    if (route == NULL) {
+        g_prefix_error(error, "its answer cannot be read: ");
         return FALSE;
+    }
     ret_answer->hosts = hosts_of(route);
     return TRUE;
 }

@@ -30,6 +30,18 @@ class FakeRegistry:
         self.listener.close()
 
 
+class Blunt(FakeRegistry):
+    """Says the same whatever it is asked, and hangs up."""
+
+    def __init__(self, said):
+        self.said = said
+        super().__init__()
+
+    def _talk(self, peer, stream):
+        peer.recv(65536)
+        peer.sendall(self.said)
+
+
 class FakeNsqlookupd(FakeRegistry):
     """Speaks NSQ's look-up protocol V1; answer(line) is called before each answer, and None of it means that there is
     none."""

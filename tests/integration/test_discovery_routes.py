@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from fake_registry import Blunt
 from leat import needs, wait_until
 from test_discovery import TOPIC, n_hosts
 from tiers import edge, wait_for_more
@@ -155,3 +156,39 @@ def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, regi
 
     line = agent.wait_for_log("trouble with a registry")
     assert f"port {names.tcp[1]} is nsqlookupd's for TCP" in line["detail"] and "9876" in line["detail"]
+
+
+def assert_each_is_told(leat, config, option, fake, whats):
+    """Of each of those who answer so, the log says what is wrong with it."""
+    peers = {"127.0.0.1:%d" % fake(Blunt, said=said).port: what for said, what in whats.items()}
+    config["sinks"]["out"]["discovery"][option] = list(peers)
+    agent = leat(config)
+
+    for peer, what in peers.items():
+        assert what in agent.wait_for_log("trouble with a registry", peer=peer)["detail"]
+
+
+def test_who_is_no_name_server_is_told_as_what_it_is(leat, fake):
+    assert_each_is_told(leat, router(""), "addresses", fake, {
+        b"": "it hung up before it had answered",
+        b"\0\0\0\x05ab": "it hung up before it had answered",
+        b"SSH-2.0-OpenSSH_9.2\r\n": "it is no registry: what it answers has no sensible length",
+        b"\0\0\0\0": "it is no registry: what it answers has no sensible length",
+        b"HTTP/1.1 400 Bad Request\r\n\r\n": "is one where HTTP is spoken; write the port of the name server",
+        b"\0\0\0\4\0\0\0\0": "it is no name server: a header cannot be read",
+        b"\0\0\0\6\0\0\0\2{}": "its answer cannot be read: an object is missing",
+    })
+
+
+@needs("libsoup")
+def test_who_is_no_nsqlookupd_is_told_as_what_it_is(leat, fake):
+    config = router("", type="nsqlookupd")
+    del config["sinks"]["out"]["discovery"]["addresses"]
+
+    assert_each_is_told(leat, config, "http-addresses", fake, {
+        b"": "it is no nsqlookupd: ",
+        b"SSH-2.0-OpenSSH_9.2\r\n": "it is no nsqlookupd: ",
+        b"HTTP/1.1 404 Not Found\r\n\r\nnothing": "it answered with HTTP status 404",
+        b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n": "it answered with HTTP status 302",
+        b"HTTP/1.1 200 OK\r\n\r\nhello": "its answer cannot be read: a value is missing",
+    })
