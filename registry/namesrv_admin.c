@@ -25,6 +25,13 @@ touch_ordered(NamesrvConnection *self, const char *space, const char *topic)
         route_table_touch(self->server->parts.table, topic);
 }
 
+static RequestOutcome
+fail_kv(NamesrvConnection *self, RemotingCommand *answer, const GError *error)
+{
+    tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
+    return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
+}
+
 RequestOutcome
 namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
                       RemotingCommand *answer)
@@ -36,10 +43,8 @@ namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
 
     if (space == NULL || key == NULL)
         return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "namespace or key is null");
-    if (!kv_store_put(self->server->parts.kv, space, key, value, &error)) {
-        tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
-    }
+    if (!kv_store_put(self->server->parts.kv, space, key, value, &error))
+        return fail_kv(self, answer, error);
     touch_ordered(self, space, key);
     log_request(self, "put-kv-config", key);
     return REQUEST_ANSWERED;
@@ -73,10 +78,8 @@ namesrv_delete_kv_config(NamesrvConnection *self, const RemotingCommand *request
 
     if (space == NULL || key == NULL)
         return REQUEST_ANSWERED;
-    if (!kv_store_delete(self->server->parts.kv, space, key, &error)) {
-        tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
-    }
+    if (!kv_store_delete(self->server->parts.kv, space, key, &error))
+        return fail_kv(self, answer, error);
     touch_ordered(self, space, key);
     log_request(self, "delete-kv-config", key);
     return REQUEST_ANSWERED;
@@ -98,17 +101,25 @@ namesrv_get_kv_list(NamesrvConnection *self, const RemotingCommand *request,
 
 /* ---- permissions and topics ---- */
 
+/* How many topics the broker has, all of which were changed. */
+static guint
+change_write_perm(NamesrvConnection *self, const RemotingCommand *request, const char *what,
+                  guint (*change)(RouteTable *table, const char *broker))
+{
+    const char *broker = remoting_command_get(request, "brokerName");
+
+    if (broker == NULL)
+        return 0;
+    log_request(self, what, broker);
+    return change(self->server->parts.table, broker);
+}
+
 RequestOutcome
 namesrv_wipe_write_perm(NamesrvConnection *self, const RemotingCommand *request,
                         RemotingCommand *answer)
 {
-    const char *broker = remoting_command_get(request, "brokerName");
-    guint n_topics = 0;
+    guint n_topics = change_write_perm(self, request, "wipe-write-perm", route_table_wipe_write);
 
-    if (broker != NULL) {
-        log_request(self, "wipe-write-perm", broker);
-        n_topics = route_table_wipe_write(self->server->parts.table, broker);
-    }
     remoting_command_set_int(answer, "wipeTopicCount", n_topics);
     return REQUEST_ANSWERED;
 }
@@ -117,13 +128,8 @@ RequestOutcome
 namesrv_add_write_perm(NamesrvConnection *self, const RemotingCommand *request,
                        RemotingCommand *answer)
 {
-    const char *broker = remoting_command_get(request, "brokerName");
-    guint n_topics = 0;
+    guint n_topics = change_write_perm(self, request, "add-write-perm", route_table_restore_write);
 
-    if (broker != NULL) {
-        log_request(self, "add-write-perm", broker);
-        n_topics = route_table_restore_write(self->server->parts.table, broker);
-    }
     remoting_command_set_int(answer, "addTopicCount", n_topics);
     return REQUEST_ANSWERED;
 }

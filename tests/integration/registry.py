@@ -78,17 +78,11 @@ class Registry(leat.Leat):
         return self.start()
 
 
-class Node:
-    """What an nsqd does on its connection to a registry."""
+class Peer:
+    """A connection to a registry."""
 
-    def __init__(self, address, magic=b"  V1", **changes):
+    def __init__(self, address):
         self.socket = socket.create_connection(address, timeout=TIMEOUT)
-        self.socket.sendall(magic)
-        self.identity = {**IDENTITY, **changes}
-
-    def send(self, data):
-        self.socket.sendall(data)
-        return self
 
     def read(self, n):
         data = b""
@@ -98,6 +92,29 @@ class Node:
                 raise EOFError(data)
             data += more
         return data
+
+    def is_at_end(self):
+        """Whether the registry has closed the connection."""
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self):
+        self.socket.close()
+
+
+class Node(Peer):
+    """What an nsqd does on its connection."""
+
+    def __init__(self, address, magic=b"  V1", **changes):
+        super().__init__(address)
+        self.socket.sendall(magic)
+        self.identity = {**IDENTITY, **changes}
+
+    def send(self, data):
+        self.socket.sendall(data)
+        return self
 
     def answer(self):
         (length,) = struct.unpack(">i", self.read(4))
@@ -113,16 +130,6 @@ class Node:
     def register(self, *names):
         assert self.command("REGISTER " + " ".join(names)) == b"OK"
         return self
-
-    def is_at_end(self):
-        """Whether the registry has closed the connection."""
-        try:
-            return self.socket.recv(1) == b""
-        except ConnectionResetError:
-            return True
-
-    def close(self):
-        self.socket.close()
 
     def reset(self):
         """Closes as a process does that has bytes left to read: with an RST."""

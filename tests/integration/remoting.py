@@ -2,11 +2,10 @@
 import itertools
 import json
 import re
-import socket
 import struct
 import zlib
 
-from leat import TIMEOUT
+from registry import Peer
 
 REGISTER, UNREGISTER, ROUTE, CLUSTER = 103, 104, 105, 106
 
@@ -26,11 +25,11 @@ class Answer:
         return f"<{self.header} {self.body!r}>"
 
 
-class Remoting:
-    """One connection to a name server."""
+class Remoting(Peer):
+    """What a broker or client does on its connection."""
 
     def __init__(self, address, version=479):
-        self.socket = socket.create_connection(address, timeout=TIMEOUT)
+        super().__init__(address)
         self.opaque = itertools.count(1)
         self.version = version
 
@@ -42,15 +41,6 @@ class Remoting:
             "serializeTypeCurrentRPC": "JSON"}).encode()
         self.socket.sendall(struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body)
         return opaque
-
-    def read(self, n):
-        data = b""
-        while len(data) < n:
-            more = self.socket.recv(n - len(data))
-            if not more:
-                raise EOFError(data)
-            data += more
-        return data
 
     def receive(self):
         total, mark = struct.unpack(">II", self.read(8))
@@ -92,15 +82,6 @@ class Remoting:
             return {}
         assert answer.code == 0, answer
         return {data["brokerName"]: data["brokerAddrs"] for data in answer.json["brokerDatas"]}
-
-    def is_at_end(self):
-        try:
-            return self.socket.recv(1) == b""
-        except ConnectionResetError:
-            return True
-
-    def close(self):
-        self.socket.close()
 
 
 def topic_config(name, **changes):
