@@ -188,6 +188,24 @@ endpoint_parse(const char *text, GError **error)
     return endpoint_new(host, port);
 }
 
+Endpoint *
+endpoint_parse_peer(const char *text, GError **error)
+{
+    g_autoptr(Endpoint) peer = endpoint_parse(text, error);
+
+    if (peer == NULL)
+        return NULL;
+    if (*peer->host == '\0')
+        refuse(error, text, "has no host to connect to; write host:port, such as hub1:4141");
+    else if (peer->port == 0)
+        refuse(error, text,
+               "has port 0, which nobody can connect to; write the port that is "
+               "listened on");
+    else
+        return g_steal_pointer(&peer);
+    return NULL;
+}
+
 /* --- socket addresses --- */
 
 static char *

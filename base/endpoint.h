@@ -20,6 +20,8 @@ typedef struct {
 
 /* "host:port", "1.2.3.4:port", "[::1]:port", ":port". */
 Endpoint *endpoint_parse(const char *text, GError **error);
+/* The same with a host and a port that can be connected to. */
+Endpoint *endpoint_parse_peer(const char *text, GError **error);
 Endpoint *endpoint_new(const char *host, guint16 port);
 Endpoint *endpoint_copy(const Endpoint *self);
 void endpoint_free(Endpoint *self);

@@ -302,20 +302,12 @@ parse_listen(const OptionSpec *spec, const char *text, gpointer target, const Pl
 Endpoint *
 option_value_parse_endpoint(const YamlNode *scalar, const char *path, Problems *problems)
 {
-    const Place place = { .node = scalar, .path = path, .problems = problems };
     g_autoptr(GError) error = NULL;
-    g_autoptr(Endpoint) endpoint = endpoint_parse(scalar->text, &error);
+    Endpoint *endpoint = endpoint_parse_peer(scalar->text, &error);
 
     if (endpoint == NULL)
         problems_add(problems, scalar, path, "%s", error->message);
-    else if (*endpoint->host == '\0')
-        refuse(&place, "has no host to connect to; write host:port, such as hub1:4141");
-    else if (endpoint->port == 0)
-        refuse(&place, "has port 0, which nobody can connect to; write the port that is listened "
-                       "on");
-    else
-        return g_steal_pointer(&endpoint);
-    return NULL;
+    return endpoint;
 }
 
 static const ParseFunc parsers[] = {

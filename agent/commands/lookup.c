@@ -138,11 +138,9 @@ lookup_run(int argc, char **argv)
                                    argv[3]);
     if (arguments.name_space != NULL && argc < 3)
         return command_usage_error(&lookup_command, "--namespace goes with a TOPIC");
-    registry = endpoint_parse(argv[1], &error);
+    registry = endpoint_parse_peer(argv[1], &error);
     if (registry == NULL)
         return command_usage_error(&lookup_command, "%s", error->message);
-    if (registry->host[0] == '\0' || registry->port == 0)
-        return command_usage_error(&lookup_command, "'%s' lacks a host or a port", argv[1]);
     return look_up(registry, argc > 2 ? argv[2] : NULL, &arguments);
 }
 

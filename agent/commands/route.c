@@ -252,13 +252,11 @@ parse_addresses(const char *text, GPtrArray *addresses)
 
     for (guint i = 0; words[i] != NULL; i++) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(Endpoint) address = endpoint_parse(words[i], &error);
+        Endpoint *address = endpoint_parse_peer(words[i], &error);
 
         if (address == NULL)
             return g_strdup_printf("--at: %s", error->message);
-        if (address->host[0] == '\0' || address->port == 0)
-            return g_strdup_printf("--at: '%s' lacks a host or a port", words[i]);
-        g_ptr_array_add(addresses, g_steal_pointer(&address));
+        g_ptr_array_add(addresses, address);
     }
     return NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text_hash.h"
 
 typedef struct {
     FoundHost *host;
@@ -32,7 +33,7 @@ registry_view_new(void)
 {
     RegistryView *self = g_new0(RegistryView, 1);
 
-    self->known = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, known_host_free);
+    self->known = g_hash_table_new_full(text_hash, g_str_equal, NULL, known_host_free);
     return self;
 }
 
@@ -155,7 +156,7 @@ compare_hosts(gconstpointer left, gconstpointer right)
 GPtrArray *
 registry_views_merge(const GPtrArray *views, gint64 max_age_us, gint64 now_us)
 {
-    Merge merge = { found_hosts_new(), g_hash_table_new(g_str_hash, g_str_equal) };
+    Merge merge = { found_hosts_new(), g_hash_table_new(text_hash, g_str_equal) };
     gboolean only_fresh = any_is_fresh(views, max_age_us, now_us);
 
     for (guint i = 0; i < views->len; i++)

@@ -36,9 +36,9 @@ add_group(const TopicRoute *route, const BrokerGroup *group, GPtrArray *hosts)
 
     for (guint i = 0; i < group->addresses->len; i++) {
         const BrokerAddress *broker = &g_array_index(group->addresses, BrokerAddress, i);
-        g_autoptr(Endpoint) endpoint = endpoint_parse(broker->address, NULL);
+        g_autoptr(Endpoint) endpoint = endpoint_parse_peer(broker->address, NULL);
 
-        if (endpoint != NULL && endpoint->host[0] != '\0' && endpoint->port != 0)
+        if (endpoint != NULL)
             g_ptr_array_add(
                 hosts, found_host_new(endpoint->host, endpoint->port, weight,
                                       broker->id == MASTER_ID ? RANK_OF_MASTERS : RANK_OF_SLAVES));

@@ -188,7 +188,7 @@ def test_who_is_no_nsqlookupd_is_told_as_what_it_is(leat, fake):
     assert_each_is_told(leat, config, "http-addresses", fake, {
         b"": "it is no nsqlookupd: ",
         b"SSH-2.0-OpenSSH_9.2\r\n": "it is no nsqlookupd: ",
-        b"HTTP/1.1 404 Not Found\r\n\r\nnothing": "it answered with HTTP status 404",
+        b"HTTP/1.1 404 Not Found\r\n\r\nnothing": "it speaks HTTP, but not as nsqlookupd does",
         b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n": "it answered with HTTP status 302",
         b"HTTP/1.1 200 OK\r\n\r\nhello": "its answer cannot be read: a value is missing",
     })

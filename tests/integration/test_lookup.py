@@ -214,7 +214,7 @@ def test_the_ports_of_an_nsqlookupd_are_told_from_that_of_a_name_server_at_once(
     (["lookup"], "ADDRESS is missing"),
     (["lookup", "a:1", "t", "u"], "'u' is one too many"),
     (["lookup", "a"], "'a' "),
-    (["lookup", ":1"], "lacks a host"),
+    (["lookup", ":1"], "':1' has no host to connect to"),
     (["lookup", "a:1", "--namespace", "qa"], "--namespace goes with a TOPIC"),
     (["route"], "what to do is missing"),
     (["route", "wipe"], "'wipe' is none of wipe-write"),

@@ -45,7 +45,7 @@ def check_includes(path):
             problems.append(f"{path}:{number}: {own}/ must not include {match[1]}")
         if re.match(r'\s*#\s*include\s+[<"](thrift/c_glib|flume_)', line) and own != "thrift":
             problems.append(f"{path}:{number}: only thrift/ may include c_glib and generated headers")
-        if own.startswith("registry") and "g_str_hash" in line:
+        if own.startswith(("registry", "client/discovery")) and "g_str_hash" in line:
             problems.append(f"{path}:{number}: peers can make texts collide in it; use text_hash")
     if not re.match(r"/\* " + re.escape(path.name) + r" - ", text):
         problems.append(f"{path}:1: the first line says what the file is: /* {path.name} - ... */")
