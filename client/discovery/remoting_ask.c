@@ -34,6 +34,25 @@ question_take(const RemotingQuestion *self, ByteSpan frame)
     self->done(answer, error, self->user);
 }
 
+/* Whoever is there and says nothing that could be an answer may be another program: one that speaks
+ * HTTP waits for the end of a line, as long as it is let. */
+static void
+question_give_up(const RemotingQuestion *self, const GError *error)
+{
+    g_autoptr(GError) hinted = NULL;
+
+    if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) &&
+        !g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HUNG_UP)) {
+        self->done(NULL, error, self->user);
+        return;
+    }
+    hinted = g_error_new(error->domain, error->code,
+                         "%s; is port %u that of a name server? it is 9876 unless it was told "
+                         "otherwise",
+                         error->message, self->port);
+    self->done(NULL, hinted, self->user);
+}
+
 static void
 on_exchanged(GBytes *frame, const GError *error, gpointer user)
 {
@@ -46,7 +65,7 @@ on_exchanged(GBytes *frame, const GError *error, gpointer user)
     else if (g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HTTP))
         question_fail(self, REGISTRY_PORT_NSQ_HTTP);
     else
-        self->done(NULL, error, self->user);
+        question_give_up(self, error);
 }
 
 void
