@@ -78,6 +78,7 @@ unit_tests = \
 	%D%/test_remoting \
 	%D%/test_reply \
 	%D%/test_resolver \
+	%D%/test_route_index \
 	%D%/test_route_people \
 	%D%/test_route_roles \
 	%D%/test_route_table \
@@ -420,6 +421,8 @@ tests_unit_test_kv_store_SOURCES = %D%/test_kv_store.c
 tests_unit_test_kv_store_LDADD = $(REGISTRY_LIBS)
 # The routes with a clock that the test turns.
 route_fixture = tests/support/route_fixture.c tests/support/route_fixture.h
+tests_unit_test_route_index_SOURCES = $(route_fixture) %D%/test_route_index.c
+tests_unit_test_route_index_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_route_people_SOURCES = $(route_fixture) %D%/test_route_people.c
 tests_unit_test_route_people_LDADD = $(REGISTRY_LIBS)
 tests_unit_test_route_roles_SOURCES = $(route_fixture) %D%/test_route_roles.c

@@ -124,6 +124,9 @@ test_a_template_that_may_be_written_is_told_once(RouteFixture *self, UNUSED)
     route_table_wipe_write(self->table, "b1");
     route_table_wipe_write(self->table, "b2");
     g_assert_false(route_table_creates_topics(self->table));
+    route_fixture_assert_events(self, "wiped:b1 wiped:b2");
+    route_table_restore_write(self->table, "b2"); /* and again when it may be written again */
+    route_fixture_assert_events(self, "creates-itself:TBW102:b2 restored:b2");
 }
 
 /* ---- lists ---- */

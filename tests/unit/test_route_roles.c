@@ -131,6 +131,18 @@ test_an_id_is_not_given_up_to_an_older_state(RouteFixture *self, UNUSED)
     route_fixture_assert_events(self, "joined:b1@a0 refused:b1@a9<a0");
 }
 
+static void
+test_who_may_not_have_an_id_leaves_the_one_that_it_had(RouteFixture *self, UNUSED)
+{
+    route_fixture_tell(self, "b1", 0, "a0", "t1 t2")->version.state_version = 5;
+    route_fixture_register(self, self->session);
+    route_fixture_join(self, "b1", 1, "a1", "t1 t2");
+    route_fixture_join(self, "b1", 0, "a1", "t1 t2");
+
+    route_fixture_assert_route(self, "t1", "b1:0=a0");
+    route_fixture_assert_events(self, "joined:b1@a0 joined:b1@a1 refused:b1@a1<a0 left:b1@a1");
+}
+
 /* ---- acting masters ---- */
 
 static void
@@ -298,6 +310,7 @@ main(int argc, char **argv)
     ADD(who_lost_its_id_may_leave_without_harm);
     ADD(a_slave_that_becomes_master_takes_the_id_over);
     ADD(an_id_is_not_given_up_to_an_older_state);
+    ADD(who_may_not_have_an_id_leaves_the_one_that_it_had);
     ADD(only_a_registry_that_is_told_to_shows_an_acting_master);
     ADD(a_candidate_keeps_the_write_permission_where_nobody_acts);
     ADD(a_broker_is_listed_up_to_the_very_end_of_its_time);

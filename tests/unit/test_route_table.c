@@ -29,6 +29,7 @@ test_one_address_in_two_clusters_has_two_versions(RouteFixture *self, UNUSED)
     self->told->version.counter = 7;
     route_fixture_register(self, self->session);
 
+    route_fixture_assert_events(self, "joined:b1@a1 joined:b1@a1"); /* it is no rival of itself */
     g_assert_cmpint(route_table_hear(self->table, "c1", "a1", self->now_us)->counter, ==, 1);
     route_table_unregister(self->table, self->session, "c1", "b1", "a1");
     g_assert_null(route_table_hear(self->table, "c1", "a1", self->now_us));
@@ -149,29 +150,69 @@ test_filter_servers_stay_unless_they_are_told_anew(RouteFixture *self, UNUSED)
     g_assert_null(node->filter_servers);
 }
 
+/* Of t1, told with the topics; takes the JSON. */
 static void
-test_the_mapping_of_a_static_topic_is_kept_with_it(RouteFixture *self, UNUSED)
+tell_mapping(RouteFixture *self, const char *topics, char *json)
 {
     QueueMapping *mapping = g_new0(QueueMapping, 1);
-    g_autoptr(TopicRoute) route = NULL;
 
     mapping->topic = g_strdup("t1");
     mapping->broker = g_strdup("b9");
-    mapping->json = g_strdup("{}");
-    g_ptr_array_add(route_fixture_tell(self, "b1", 0, "a1", "t1 t2")->mappings, mapping);
+    mapping->json = json;
+    g_ptr_array_add(route_fixture_tell(self, "b1", 0, "a1", topics)->mappings, mapping);
+}
+
+static void
+assert_mapping(const RouteFixture *self, const char *json)
+{
+    g_autoptr(TopicRoute) route =
+        route_report_topic(self->table, route_table_find(self->table, "t1"), NULL);
+    const QueueMapping *mapping;
+
+    g_assert_cmpuint(route->mappings->len, ==, 1);
+    mapping = g_ptr_array_index(route->mappings, 0);
+    g_assert_cmpstr(mapping->broker, ==, "b9");
+    g_assert_cmpstr(mapping->json, ==, json);
+}
+
+static void
+test_the_mapping_of_a_static_topic_is_kept_with_it(RouteFixture *self, UNUSED)
+{
+    tell_mapping(self, "t1 t2", g_strdup("{}"));
+    route_fixture_register(self, self->session);
+    assert_mapping(self, "{}");
+
+    tell_mapping(self, "t1 t2", g_strdup("[]"));
+    route_fixture_register(self, self->session);
+    assert_mapping(self, "{}"); /* the version is the same */
+    self->told->version.counter = 2;
+    route_fixture_register(self, self->session);
+    assert_mapping(self, "[]");
+}
+
+static void
+test_with_the_rule_a_registration_with_mappings_is_not_whole(RouteFixture *self, UNUSED)
+{
+    route_fixture_join(self, "b1", 0, "a1", "t1 t2");
+    tell_mapping(self, "t1", g_strdup("{}"));
+    self->told->version.counter = 2;
     route_fixture_register(self, self->session);
 
-    route = route_report_topic(self->table, route_table_find(self->table, "t1"), NULL);
-    g_assert_cmpuint(route->mappings->len, ==, 1);
-    g_assert_cmpstr(((QueueMapping *) g_ptr_array_index(route->mappings, 0))->broker, ==, "b9");
+    route_fixture_assert_route(self, "t2", "b1:0=a1");
+}
+
+static RouteOutcome
+register_told(RouteFixture *self)
+{
+    return route_table_register(self->table, self->session, self->told, self->now_us,
+                                &self->master);
 }
 
 static RouteOutcome
 try(RouteFixture *self, const char *broker, const char *address, const char *topics)
 {
     route_fixture_tell(self, broker, 0, address, topics);
-    return route_table_register(self->table, self->session, self->told, self->now_us,
-                                &self->master);
+    return register_told(self);
 }
 
 static void
@@ -198,15 +239,8 @@ static void
 test_what_comes_with_a_node_takes_room_as_long_as_it_is_there(RouteFixture *self, UNUSED)
 {
     for (int i = 0; i < 3; i++) {
-        QueueMapping *mapping = g_new0(QueueMapping, 1);
-
-        mapping->topic = g_strdup("t1");
-        mapping->broker = g_strdup("b1");
-        mapping->json = g_strnfill(1024, 'x'); /* two entries */
-        g_ptr_array_add(route_fixture_tell(self, "b1", 0, "a1", "t1 t2")->mappings, mapping);
-        g_assert_cmpint(route_table_register(self->table, self->session, self->told, self->now_us,
-                                             &self->master),
-                        ==, ROUTE_FULL);
+        tell_mapping(self, "t1 t2", g_strnfill(1024, 'x')); /* two entries */
+        g_assert_cmpint(register_told(self), ==, ROUTE_FULL);
         g_ptr_array_set_size(self->told->mappings, 0);
         self->told->filter_servers = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(self->told->filter_servers, g_strdup("f1"));
@@ -224,9 +258,7 @@ test_a_broker_is_not_listed_in_clusters_without_end(RouteFixture *self, UNUSED)
     g_free(self->told->cluster);
     self->told->cluster = g_strdup("c2");
 
-    g_assert_cmpint(
-        route_table_register(self->table, self->session, self->told, self->now_us, &self->master),
-        ==, ROUTE_FULL); /* a node, and a cluster beside the first */
+    g_assert_cmpint(register_told(self), ==, ROUTE_FULL); /* a node, and a further cluster */
 }
 
 static void
@@ -238,6 +270,13 @@ test_names_have_an_end(RouteFixture *self, UNUSED)
     g_assert_cmpint(try(self, name, "a1", "t1 t2"), ==, ROUTE_TOO_LONG);
     g_assert_cmpint(try(self, "b1", name, "t1 t2"), ==, ROUTE_TOO_LONG);
     g_assert_cmpint(try(self, "b1", "a1", topics), ==, ROUTE_TOO_LONG);
+    tell_mapping(self, "t1 t2", g_strnfill(64 * 1024 + 1, 'x'));
+    g_assert_cmpint(register_told(self), ==, ROUTE_TOO_LONG);
+    route_fixture_tell(self, "b1", 0, "a1", "t1 t2")->filter_servers =
+        g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; i < 65; i++)
+        g_ptr_array_add(self->told->filter_servers, g_strdup("f"));
+    g_assert_cmpint(register_told(self), ==, ROUTE_TOO_LONG);
 
     g_assert_cmpuint(route_table_counts(self->table).nodes, ==, 0);
 }
@@ -373,6 +412,7 @@ main(int argc, char **argv)
     ADD(a_newer_session_may_unregister_what_an_older_one_registered);
 #undef ADD
 #define ADD(name) route_fixture_add_ruled("/route-table/" #name, &dropping, test_##name)
+    ADD(with_the_rule_a_registration_with_mappings_is_not_whole);
     ADD(with_the_rule_topics_that_are_not_named_go_broker_by_broker);
 #undef ADD
 #define ADD(name) route_fixture_add_ruled("/route-table/" #name, &small, test_##name)
