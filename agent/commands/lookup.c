@@ -6,6 +6,7 @@
 #include "agent/commands/command.h"
 #include "agent/commands/registry_ask.h"
 #include "agent/commands/registry_read.h"
+#include "client/discovery/lookup_schedule.h"
 #include "registry/wire/topic_namespace.h"
 
 /* How often a registry is asked that cannot be watched. */
@@ -49,11 +50,11 @@ on_pause_over(gpointer is_over)
 }
 
 static void
-pause_before_poll(void)
+pause_for(guint ms)
 {
     gboolean is_over = FALSE;
 
-    g_timeout_add(WATCH_POLL_MS, on_pause_over, &is_over);
+    g_timeout_add(ms, on_pause_over, &is_over);
     while (!is_over)
         g_main_context_iteration(NULL, TRUE);
 }
@@ -81,8 +82,7 @@ watch(RegistryReading *reading, const char *registry, gboolean as_json)
             g_free(before);
             before = g_steal_pointer(&text);
         }
-        if (reading->index == NULL)
-            pause_before_poll();
+        pause_for(reading->index == NULL ? WATCH_POLL_MS : WATCH_SPACING_US / 1000);
     }
 }
 

@@ -1,6 +1,7 @@
 """test_lookup.py - `leat lookup` and `leat route` at registries that agents have announced themselves to."""
 import json
 import subprocess
+import threading
 import time
 
 import pytest
@@ -87,10 +88,28 @@ def test_a_namespace_stands_before_the_topic(registry):
     assert len(look_up("--namespace", "qa", http_address(names), "t")["nodes"]) == 1
 
 
-def test_a_watch_shows_each_change(registry):
+@pytest.fixture
+def watch():
+    """A function that starts a watch. It ends in any case, so that nobody waits for what it never shows."""
+    watches = []
+
+    def start(*arguments):
+        shown = subprocess.Popen([program(), "lookup", "--watch", "--json", *arguments], stdout=subprocess.PIPE, text=True)
+        watches.append((shown, threading.Timer(TIMEOUT, shown.kill)))
+        watches[-1][1].start()
+        return shown
+
+    yield start
+    for shown, timer in watches:
+        timer.cancel()
+        shown.kill()
+        shown.communicate()
+
+
+def test_a_watch_shows_each_change(registry, watch):
     names = registry()
     names.post("/topic/create", topic="t")
-    shown = subprocess.Popen([program(), "lookup", "--watch", "--json", http_address(names), "t"], stdout=subprocess.PIPE, text=True)
+    shown = watch(http_address(names), "t")
 
     assert json.loads(shown.stdout.readline())["nodes"] == []
     node = Node(names.tcp)
@@ -99,9 +118,6 @@ def test_a_watch_shows_each_change(registry):
     assert len(json.loads(shown.stdout.readline())["nodes"]) == 1
     node.socket.close()
     assert json.loads(shown.stdout.readline())["nodes"] == []
-
-    shown.kill()
-    shown.communicate()
 
 
 def test_what_is_no_registry_or_another_port_of_one_is_said(registry, collector):
