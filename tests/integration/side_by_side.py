@@ -123,6 +123,7 @@ def pytest_runtestloop(session):
     files, alone = {}, []
     for item in session.items:
         (alone if item.get_closest_marker("alone") else files.setdefault(item.path, [])).append(item)
+    session.config._tmp_path_factory.getbasetemp()  # made here once, or each process would clear it for itself
     run_side_by_side(session.config, list(files.values()), n_jobs)
     run(session.config, alone)
     return True

@@ -1,4 +1,5 @@
 """test_thrift_source_memory.py - memory that stalled clients hold, that the system does not have, that interceptors want."""
+import contextlib
 import resource
 import select
 import struct
@@ -108,22 +109,35 @@ def test_clients_that_fall_silent_in_mid_frame_make_room_for_others(leat):
     close_all(stalled)
 
 
-def test_a_slow_client_that_keeps_pace_is_not_ended_while_others_wait(leat):
-    agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "15s"}))
+def send_slowly_while_another_waits(agent):
+    """Returns the longest time in which the slow one sent nothing."""
     large = wire.frame(wire.append("compact", bytes(800_000)))
+    longest = 0
 
-    with Raw(agent.port("apps")) as slow, Raw(agent.port("apps")) as waiting:
+    with Raw(agent.port("apps")) as slow, Raw(agent.port("apps")) as waiting, contextlib.suppress(OSError):
         slow.send(large[:1000])
         sender = threading.Thread(target=waiting.send, args=[large])
         sender.start()
         for at in range(1000, len(large), 80_000):  # over 2.5 s, six times as fast as it must be
+            begin = time.monotonic()
             time.sleep(0.25)
+            longest = max(longest, time.monotonic() - begin)
             slow.send(large[at:at + 80_000])
-        assert slow.read_answer().status == wire.OK
-        assert waiting.read_answer().status == wire.OK
+        slow.read_answer()
+        waiting.read_answer()
         sender.join()
+    return longest
+
+
+def test_a_slow_client_that_keeps_pace_is_not_ended_while_others_wait(leat):
+    for _ in range(5):
+        agent = leat(config(source={"receive-memory": "1MB", "max-frame": "900000", "frame-timeout": "15s"}))
+        longest_rest = send_slowly_while_another_waits(agent)
+        if longest_rest < 0.8:  # else this process was held up for so long that it kept no pace
+            break
 
     assert incidents(agent, "slow-frame") == 0
+    assert agent.metric("leat_source_events_accepted_total") == 2
 
 
 def test_a_client_that_stalls_is_left_alone_while_nobody_waits(leat):

@@ -114,7 +114,7 @@ def test_the_other_of_two_collectors_takes_over_and_nothing_is_lost(far_end, lea
     gap = longest_gap(first.times + second.times, begin)
     print(f"{len(first.bodies)} and {len(second.bodies)} events, {n_again} came again; the longest pause was {gap:.3f} s, "
           f"that of the machine {pulse.longest_gap(begin):.3f} s")
-    assert gap < TIMEOUT + 0.3 or pulse.missed(begin)
+    assert gap < 1.9 * TIMEOUT or pulse.missed(begin)  # it was waited for once, and not twice
     assert n_again <= n_faults * in_flight * BATCH or pulse.missed(begin)
 
 
@@ -233,5 +233,5 @@ def test_a_frozen_member_does_not_stall_its_group(far_end, leat):
     gap = longest_gap(ends[1].times + ends[2].times, begin)
     ends[0].thaw()
 
-    assert gap < 0.5 or pulse.missed(begin)
+    assert gap < 0.9 or pulse.missed(begin)  # less than its request-timeout
     assert agent.request("/healthz").status == 200
