@@ -58,6 +58,18 @@ ping(NsqConnection *self)
     answer(self, "OK", 2);
 }
 
+/* The connection goes on, with what the node has registered before: nsqd does not look at the
+ * answer, and would register all of that anew. */
+static void
+note_full(NsqConnection *self, const char *topic)
+{
+    static const char payload[] = "E_INVALID the registry is full";
+    g_autofree char *detail = g_strdup_printf("topic '%s': %s", topic, payload);
+
+    answer(self, payload, sizeof payload - 1);
+    tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, detail);
+}
+
 /* FALSE after refusing it. */
 static gboolean
 change_table(NsqConnection *self, NsqVerb verb, const char *topic, const char *channel)
@@ -70,7 +82,7 @@ change_table(NsqConnection *self, NsqVerb verb, const char *topic, const char *c
     }
     if (nsq_table_register(table, self->node, topic, channel))
         return TRUE;
-    refuse_text(self, REFUSAL_RESOURCES, "E_INVALID the registry is full");
+    note_full(self, topic);
     return FALSE;
 }
 

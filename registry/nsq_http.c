@@ -17,6 +17,7 @@
 
 struct NsqHttp {
     NsqTable *table;
+    Refusals *refusals;
     TopicWatch *watch;
     MetricSet *metrics;
 };
@@ -216,13 +217,24 @@ ping(HttpRequest *request, gpointer user G_GNUC_UNUSED)
 
 /* ---- changes ---- */
 
+/* Logged if it was carried out and changed something. */
 static void
 create(HttpRequest *request, NsqHttp *self, const char *topic, const char *channel)
 {
-    if (nsq_table_create(self->table, topic, channel))
-        answer_empty(request);
-    else
+    NsqCounts before = nsq_table_counts(self->table);
+    NsqCounts after;
+
+    if (!nsq_table_create(self->table, topic, channel)) {
         http_request_refuse(request, 503, "REGISTRY_FULL");
+        refusals_add(self->refusals, REFUSAL_RESOURCES, http_request_peer(request),
+                     "the registry is full");
+        return;
+    }
+    after = nsq_table_counts(self->table);
+    if (after.topics > before.topics || after.channels > before.channels)
+        log_request(request, channel != NULL ? "create channel" : "create topic", topic,
+                    channel != NULL ? channel : "");
+    answer_empty(request);
 }
 
 static void
@@ -230,10 +242,8 @@ create_topic(HttpRequest *request, gpointer user)
 {
     const char *topic = valid_topic(request);
 
-    if (topic == NULL)
-        return;
-    log_request(request, "create topic", topic, "");
-    create(request, user, topic, NULL);
+    if (topic != NULL)
+        create(request, user, topic, NULL);
 }
 
 static void
@@ -243,8 +253,8 @@ delete_topic(HttpRequest *request, gpointer user)
 
     if (topic == NULL)
         return;
-    log_request(request, "delete topic", topic, "");
-    nsq_table_delete_topic(((NsqHttp *) user)->table, topic);
+    if (nsq_table_delete_topic(((NsqHttp *) user)->table, topic))
+        log_request(request, "delete topic", topic, "");
     answer_empty(request);
 }
 
@@ -256,8 +266,8 @@ tombstone_topic(HttpRequest *request, gpointer user)
 
     if (node == NULL)
         return;
-    log_request(request, "tombstone", topic, node);
-    nsq_table_tombstone(((NsqHttp *) user)->table, topic, node, clock_now_us());
+    if (nsq_table_tombstone(((NsqHttp *) user)->table, topic, node, clock_now_us()) > 0)
+        log_request(request, "tombstone", topic, node);
     answer_empty(request);
 }
 
@@ -267,10 +277,8 @@ create_channel(HttpRequest *request, gpointer user)
     const char *topic = valid_topic(request);
     const char *channel = topic != NULL ? valid_channel(request) : NULL;
 
-    if (channel == NULL)
-        return;
-    log_request(request, "create channel", topic, channel);
-    create(request, user, topic, channel);
+    if (channel != NULL)
+        create(request, user, topic, channel);
 }
 
 static void
@@ -281,11 +289,12 @@ delete_channel(HttpRequest *request, gpointer user)
 
     if (channel == NULL)
         return;
-    log_request(request, "delete channel", topic, channel);
-    if (nsq_table_delete_channel(((NsqHttp *) user)->table, topic, channel))
-        answer_empty(request);
-    else
+    if (!nsq_table_delete_channel(((NsqHttp *) user)->table, topic, channel)) {
         http_request_refuse(request, 404, "CHANNEL_NOT_FOUND");
+        return;
+    }
+    log_request(request, "delete channel", topic, channel);
+    answer_empty(request);
 }
 
 static const HttpRoute routes[] = {
@@ -313,11 +322,12 @@ nsq_http_routes(void)
 /* ---- life ---- */
 
 NsqHttp *
-nsq_http_new(Loop *loop, NsqTable *table)
+nsq_http_new(Loop *loop, NsqTable *table, Refusals *refusals)
 {
     NsqHttp *self = g_new0(NsqHttp, 1);
 
     self->table = table;
+    self->refusals = refusals;
     self->watch = topic_watch_new(loop, "nsqlookupd");
     self->metrics = metric_set_new(specs, "registry", "nsqlookupd", "nsqlookupd");
     return self;

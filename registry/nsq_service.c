@@ -119,7 +119,7 @@ nsq_service_new(Loop *loop, const NsqSettings *settings, GError **error)
     self->table = nsq_table_new(&rules, (guint64) clock_wall_us());
     self->journal = nsq_journal_new();
     self->refusals = refusals_new("nsqlookupd");
-    self->http = nsq_http_new(loop, self->table);
+    self->http = nsq_http_new(loop, self->table, self->refusals);
     nsq_table_observe(self->table, on_event, self);
     if (!open_tcp(self, settings, error) || !open_http(self, settings, error))
         return NULL;

@@ -343,3 +343,32 @@ def test_requests_that_libraries_complain_of_have_a_line_now_and_then(registry):
     assert made.metric("leat_library_messages_total") == 40
     assert 1 <= len(made.log("message of a library")) <= 1 + time.monotonic() - began
     assert made.ask("/ping").text == "OK"
+
+
+def test_a_full_registry_refuses_what_is_new_and_goes_on(registry):
+    made = registry(max_registrations=4)
+    node = joined(made, "t", "c")
+
+    for i in range(20):
+        assert node.command(f"REGISTER new{i}") == b"E_INVALID the registry is full"
+        reply = made.post("/topic/create", topic=f"new{i}")
+        assert (reply.status, reply.text) == (503, '{"message":"REGISTRY_FULL"}')
+    assert node.command("REGISTER t c") == node.command("PING") == b"OK"
+    assert made.producers("t") == ["node1.example"] and made.json("/topics") == {"topics": ["t"]}
+    assert made.metric("leat_registry_refusals_total", reason="resources") == 40
+    assert len(made.log("out of resources")) < 10
+
+
+def test_requests_that_change_nothing_have_no_line_of_the_log(registry):
+    made = registry()
+    for _ in range(3):
+        assert made.post("/topic/create", topic="t").status == 200
+        assert made.post("/channel/create", topic="t", channel="c").status == 200
+    for _ in range(3):
+        assert made.post("/topic/tombstone", topic="t", node="none:1").status == 200
+        made.post("/channel/delete", topic="t", channel="c")
+    for _ in range(3):
+        assert made.post("/topic/delete", topic="t").status == 200
+
+    assert [entry["action"] for entry in made.log("asked over HTTP")] == [
+        "create topic", "create channel", "delete channel", "delete topic"]

@@ -54,7 +54,7 @@ def test_the_manual_knows_every_option_and_key_with_its_default():
     for option in re.findall(r"^  --([a-z-]+)", shown, re.M):
         assert f"--{option}" in manual
     keys = re.findall(r"^ +([a-z-]+): (\S+)$", shown, re.M)
-    assert len(keys) == 23
+    assert len(keys) == 24
     for key, default in keys:
         assert re.search(rf"^ *{key}: \"?{re.escape(default)}\"?(?: +#.*)?$", manual, re.M), key
 

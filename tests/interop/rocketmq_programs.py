@@ -123,12 +123,13 @@ class NamesrvPair:
         self.addresses = [tuple(self.registry.namesrv), self.start_namesrv()]
         self.servers = ["%s:%d" % address for address in self.addresses]
 
-    def start(self, name, main, options):
+    def start(self, name, main, options, **environment):
         """A Java program of RocketMQ's with this file of properties."""
         file = self.folder / f"{name}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in options.items()))
         with open(self.folder / f"{name}.log", "wb") as log:
-            self.running[name] = subprocess.Popen(self.jars.command(self.folder, main, "-c", file), stdout=log, stderr=log)
+            self.running[name] = subprocess.Popen(self.jars.command(self.folder, main, "-c", file), stdout=log, stderr=log,
+                                                  env={**os.environ, **environment})
 
     def start_namesrv(self):
         (port,) = free_ports(1)
@@ -164,13 +165,14 @@ class RocketWorld(NamesrvPair):
         self.driver = Driver(jars, folder, self.ours)
 
     def start_broker(self, name, number):
-        """Its address."""
+        """Its address. A slave writes its headers in RocketMQ's binary form."""
         port = free_broker_port()
         store = self.folder / f"store-{number}"
+        environment = {"ROCKETMQ_SERIALIZE_TYPE": "ROCKETMQ"} if number else {}
         self.start(name, "org.apache.rocketmq.broker.BrokerStartup", {
             "brokerClusterName": CLUSTER_NAME, "brokerName": "b1", "brokerId": number, "brokerIP1": "127.0.0.1",
             "brokerRole": "SLAVE" if number else "ASYNC_MASTER", "namesrvAddr": self.both, "listenPort": port,
-            "storePathRootDir": store, "storePathCommitLog": store / "commitlog", **SMALL})
+            "storePathRootDir": store, "storePathCommitLog": store / "commitlog", **SMALL}, **environment)
         return f"127.0.0.1:{port}"
 
     def brokers(self, server):
