@@ -4,7 +4,7 @@
 #include "registry/namesrv_server_private.h"
 #include "registry/wire/kv_table.h"
 
-/* What follows from it is logged by the journal. */
+/* Once it was carried out and changed something; what follows from it is logged by the journal. */
 static void
 log_request(NamesrvConnection *self, const char *what, const char *name)
 {
@@ -107,11 +107,11 @@ change_write_perm(NamesrvConnection *self, const RemotingCommand *request, const
                   guint (*change)(RouteTable *table, const char *broker))
 {
     const char *broker = remoting_command_get(request, "brokerName");
+    guint n_topics = broker != NULL ? change(self->server->parts.table, broker) : 0;
 
-    if (broker == NULL)
-        return 0;
-    log_request(self, what, broker);
-    return change(self->server->parts.table, broker);
+    if (n_topics > 0)
+        log_request(self, what, broker);
+    return n_topics;
 }
 
 RequestOutcome
@@ -143,9 +143,9 @@ namesrv_delete_topic(NamesrvConnection *self, const RemotingCommand *request,
 
     if (topic == NULL)
         return REQUEST_ANSWERED;
-    log_request(self, "delete-topic", topic);
-    route_table_delete_topic(self->server->parts.table, topic,
-                             cluster != NULL && *cluster != '\0' ? cluster : NULL);
+    if (route_table_delete_topic(self->server->parts.table, topic,
+                                 cluster != NULL && *cluster != '\0' ? cluster : NULL) > 0)
+        log_request(self, "delete-topic", topic);
     return REQUEST_ANSWERED;
 }
 

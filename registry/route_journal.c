@@ -2,10 +2,7 @@
 #include "registry/route_journal.h"
 
 #include "base/log.h"
-
-struct RouteJournal {
-    MetricSet *metrics;
-};
+#include "base/log_rate.h"
 
 typedef enum {
     JOURNAL_EVENTS,
@@ -19,6 +16,7 @@ typedef enum {
 typedef struct {
     const char *message; /* NULL: not logged */
     LogLevel level;
+    gboolean is_limited; /* may come with every request: at most once a second */
 } JournalRow;
 
 static const JournalRow rows[] = {
@@ -27,8 +25,8 @@ static const JournalRow rows[] = {
     [ROUTE_EXPIRED] = { "broker expired", LOG_AT_WARNING },
     [ROUTE_TAKEN_OVER] = { "broker id taken over by another address", LOG_AT_WARNING },
     [ROUTE_TAKEN_OVER_BACK] = { "broker id taken over again", LOG_AT_DEBUG },
-    [ROUTE_REFUSED] = { "broker id refused", LOG_AT_WARNING },
-    [ROUTE_STALE] = { "stale unregister ignored", LOG_AT_INFO },
+    [ROUTE_REFUSED] = { "broker id refused", LOG_AT_WARNING, .is_limited = TRUE },
+    [ROUTE_STALE] = { "stale unregister ignored", LOG_AT_INFO, .is_limited = TRUE },
     [ROUTE_MOVED] = { "broker has another id or name", LOG_AT_INFO },
     [ROUTE_OFFERED] = { "topic registered", LOG_AT_INFO },
     [ROUTE_RESIZED] = { "topic resized", LOG_AT_INFO },
@@ -70,6 +68,11 @@ static const MetricSpec specs[] = {
                           .kind = METRIC_GAUGE,
                           .help = "Brokers, each with all its nodes." },
     { 0 },
+};
+
+struct RouteJournal {
+    MetricSet *metrics;
+    LogRate rates[G_N_ELEMENTS(rows)];
 };
 
 RouteJournal *
@@ -118,10 +121,13 @@ route_journal_note(RouteJournal *self, const RouteEvent *event)
     const JournalRow *row = &rows[event->kind];
     LogLevel level = event->is_part ? LOG_AT_DEBUG : row->level;
     LogField fields[12] = { { .key = NULL } };
+    guint64 left_out = 0;
     guint n = 0;
 
     metric_add_value(self->metrics, JOURNAL_EVENTS, event->kind, 1);
     if (row->message == NULL || !log_enabled(level))
+        return;
+    if (row->is_limited && !log_rate_admit(&self->rates[event->kind], G_USEC_PER_SEC, &left_out))
         return;
     if (event->topic != NULL)
         fields[n++] = (LogField) LOG_TEXT("topic", event->topic);
@@ -133,6 +139,8 @@ route_journal_note(RouteJournal *self, const RouteEvent *event)
         fields[n++] = (LogField) LOG_INT("topics", event->n_topics);
     if (event->detail != NULL)
         fields[n++] = (LogField) LOG_TEXT("reason", event->detail);
+    if (left_out > 0)
+        fields[n++] = (LogField) LOG_INT("left_out", left_out);
     log_emit(level, row->message, fields);
 }
 

@@ -149,7 +149,7 @@ route_table_restore_write(RouteTable *self, const char *name)
     return broker->n_offers;
 }
 
-void
+guint
 route_table_delete_topic(RouteTable *self, const char *name, const char *cluster)
 {
     const RouteTopic *topic = route_table_find(self, name);
@@ -158,7 +158,7 @@ route_table_delete_topic(RouteTable *self, const char *name, const char *cluster
     RouteOffer *next;
 
     if (topic == NULL || (cluster != NULL && names == NULL))
-        return;
+        return 0;
     for (RouteOffer *offer = topic->first; offer != NULL; offer = next) {
         next = offer->next;
         if (names != NULL && !g_hash_table_contains(names, offer->broker->name))
@@ -169,6 +169,7 @@ route_table_delete_topic(RouteTable *self, const char *name, const char *cluster
     if (n > 0)
         route_table_tell(self,
                          &(RouteEvent){ .kind = ROUTE_DELETED, .topic = name, .n_topics = n });
+    return n;
 }
 
 gboolean

@@ -166,8 +166,8 @@ const DataVersion *route_table_hear(RouteTable *self, const char *cluster, const
 
 guint route_table_wipe_write(RouteTable *self, const char *broker); /* how many topics it has */
 guint route_table_restore_write(RouteTable *self, const char *broker);
-/* Of the brokers of one cluster, or (NULL) of all. */
-void route_table_delete_topic(RouteTable *self, const char *topic, const char *cluster);
+/* Of the brokers of one cluster, or (NULL) of all. How many had it. */
+guint route_table_delete_topic(RouteTable *self, const char *topic, const char *cluster);
 
 /* Up to the first broker that is not there; of a topic that is not there, all or none. FALSE: it is
  * full. */
