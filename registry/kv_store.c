@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file_replace.h"
 #include "base/file_text.h"
+#include "registry/file_saver.h"
 #include "registry/wire/kv_table.h"
 
 /* Escapes make the file longer than what it holds. */
@@ -20,10 +20,17 @@
 
 struct KvStore {
     char *path;
-    GHashTable *spaces; /* name → table */
+    FileSaver *saver;
+    GHashTable *spaces; /* name → table: what is on the disk */
+    GHashTable *next;   /* likewise: with all that is to be */
+    gsize next_size;
+    GQueue saving;  /* KvChange: of the write under way, in order */
+    GQueue waiting; /* likewise: of the one after it */
+    gsize held_bytes;
+    gboolean is_telling; /* those of a write what became of them */
 };
 
-G_DEFINE_QUARK(leat - kv - store - error - quark, kv_store_error)
+G_DEFINE_QUARK(leat_kv_store_error, kv_store_error)
 
 /* ---- the file ---- */
 
@@ -49,22 +56,6 @@ load(const char *path, GError **error)
     return spaces;
 }
 
-static gboolean
-save(KvStore *self, GError **error)
-{
-    g_autofree char *folder = g_path_get_dirname(self->path);
-    GString *text = kv_config_encode(self->spaces);
-    gboolean ok;
-
-    /* What it fails at shows in the next call. */
-    (void) g_mkdir_with_parents(folder, 0755);
-    ok = file_replace(self->path, text->str, text->len, error);
-    if (!ok)
-        g_prefix_error(error, "%s ", self->path);
-    g_string_free(text, TRUE);
-    return ok;
-}
-
 /* ---- the tables ---- */
 
 static gsize
@@ -80,13 +71,13 @@ size_of_space(const char *name)
 }
 
 static gsize
-size_of_all(const KvStore *self)
+size_of_all(GHashTable *spaces)
 {
     GHashTableIter iter, table_iter;
     gpointer name, table, key, value;
     gsize size = 0;
 
-    g_hash_table_iter_init(&iter, self->spaces);
+    g_hash_table_iter_init(&iter, spaces);
     while (g_hash_table_iter_next(&iter, &name, &table)) {
         size += size_of_space(name);
         g_hash_table_iter_init(&table_iter, table);
@@ -94,6 +85,33 @@ size_of_all(const KvStore *self)
             size += size_of_entry(key, value);
     }
     return size;
+}
+
+static GHashTable *
+copy_of(GHashTable *spaces)
+{
+    GHashTable *copy = kv_config_new();
+    GHashTableIter iter, table_iter;
+    gpointer name, table, key, value;
+
+    g_hash_table_iter_init(&iter, spaces);
+    while (g_hash_table_iter_next(&iter, &name, &table)) {
+        GHashTable *table_copy = kv_table_new();
+
+        g_hash_table_iter_init(&table_iter, table);
+        while (g_hash_table_iter_next(&table_iter, &key, &value))
+            g_hash_table_insert(table_copy, g_strdup(key), g_strdup(value));
+        g_hash_table_insert(copy, g_strdup(name), table_copy);
+    }
+    return copy;
+}
+
+static const char *
+find(GHashTable *spaces, const char *space, const char *key)
+{
+    GHashTable *table = g_hash_table_lookup(spaces, space);
+
+    return table != NULL ? g_hash_table_lookup(table, key) : NULL;
 }
 
 GHashTable *
@@ -105,67 +123,136 @@ kv_store_list(const KvStore *self, const char *space)
 const char *
 kv_store_get(const KvStore *self, const char *space, const char *key)
 {
-    GHashTable *table = kv_store_list(self, space);
-
-    return table != NULL ? g_hash_table_lookup(table, key) : NULL;
+    return find(self->spaces, space, key);
 }
 
 static void
-set(GHashTable *table, const char *key, const char *value)
+apply(GHashTable *spaces, const KvChange *change)
 {
-    if (value != NULL)
-        g_hash_table_replace(table, g_strdup(key), g_strdup(value));
+    GHashTable *table = g_hash_table_lookup(spaces, change->space);
+
+    if (table == NULL && change->kind == KV_DELETE)
+        return;
+    if (table == NULL) {
+        table = kv_table_new();
+        g_hash_table_insert(spaces, g_strdup(change->space), table);
+    }
+    if (change->kind == KV_PUT && change->value != NULL)
+        g_hash_table_replace(table, g_strdup(change->key), g_strdup(change->value));
     else
-        g_hash_table_remove(table, key);
+        g_hash_table_remove(table, change->key);
 }
 
-/* A value of NULL deletes. What cannot be saved is taken back, so that memory and file agree. */
-static gboolean
-change(KvStore *self, const char *space, const char *key, const char *value, GError **error)
-{
-    GHashTable *table = kv_store_list(self, space);
-    g_autofree char *old = table != NULL ? g_strdup(g_hash_table_lookup(table, key)) : NULL;
-    gboolean is_new = table == NULL;
+/* ---- changes ---- */
 
-    if (is_new) {
-        table = kv_table_new();
-        g_hash_table_insert(self->spaces, g_strdup(space), table);
+static gboolean
+would_change(const KvStore *self, const KvChange *change)
+{
+    const char *old = find(self->next, change->space, change->key);
+
+    if (change->kind == KV_DELETE)
+        return old != NULL;
+    return g_strcmp0(old, change->value) != 0 || !g_hash_table_contains(self->next, change->space);
+}
+
+/* How large it would be. */
+static gsize
+size_with(const KvStore *self, const KvChange *change)
+{
+    const char *old = find(self->next, change->space, change->key);
+    gboolean is_new_space =
+        change->kind == KV_PUT && !g_hash_table_contains(self->next, change->space);
+
+    return self->next_size + (is_new_space ? size_of_space(change->space) : 0) +
+           size_of_entry(change->key, change->kind == KV_PUT ? change->value : NULL) -
+           size_of_entry(change->key, old);
+}
+
+static void
+begin_write(KvStore *self)
+{
+    self->saving = self->waiting;
+    g_queue_init(&self->waiting);
+    file_saver_save(self->saver, kv_config_encode(self->next));
+}
+
+/* All that is under way is taken back. */
+static void
+fail_all(KvStore *self, GQueue *changes)
+{
+    while (self->waiting.head != NULL)
+        g_queue_push_tail_link(changes, g_queue_pop_head_link(&self->waiting));
+    g_hash_table_unref(self->next);
+    self->next = copy_of(self->spaces);
+    self->next_size = size_of_all(self->next);
+}
+
+static void
+tell(KvStore *self, GQueue *changes, const GError *error)
+{
+    self->is_telling = TRUE;
+    while (changes->head != NULL) {
+        KvChange *change = g_queue_pop_head_link(changes)->data;
+
+        self->held_bytes -= change->bytes;
+        change->done(change, error);
     }
-    set(table, key, value);
-    if (save(self, error))
-        return TRUE;
-    if (is_new)
-        g_hash_table_remove(self->spaces, space);
+    self->is_telling = FALSE;
+}
+
+static void
+on_saved(const GError *error, gpointer user)
+{
+    KvStore *self = user;
+    GQueue changes = self->saving;
+
+    g_queue_init(&self->saving);
+    if (error != NULL)
+        fail_all(self, &changes);
     else
-        set(table, key, old);
+        for (const GList *link = changes.head; link != NULL; link = link->next)
+            apply(self->spaces, link->data);
+    tell(self, &changes, error);
+    if (self->waiting.head != NULL)
+        begin_write(self);
+}
+
+static gboolean
+has_room(const KvStore *self, const KvChange *change, GError **error)
+{
+    if (size_with(self, change) > KV_STORE_MAX_BYTES)
+        g_set_error(error, KV_STORE_ERROR, KV_STORE_ERROR_FULL,
+                    "the KV configuration is full: %d bytes at most", KV_STORE_MAX_BYTES);
+    else if (self->held_bytes > 0 && self->held_bytes + change->bytes > KV_STORE_MAX_BYTES)
+        g_set_error(error, KV_STORE_ERROR, KV_STORE_ERROR_BUSY,
+                    "too many changes of the KV configuration wait for the disk");
+    else
+        return TRUE;
     return FALSE;
 }
 
-/* How large it would be with the entry in place of the one that it has. */
-static gsize
-size_with(const KvStore *self, const char *space, const char *key, const char *value)
+KvOutcome
+kv_store_change(KvStore *self, KvChange *change, GError **error)
 {
-    return size_of_all(self) + (kv_store_list(self, space) == NULL ? size_of_space(space) : 0) +
-           size_of_entry(key, value) - size_of_entry(key, kv_store_get(self, space, key));
-}
+    gboolean is_busy = self->saving.head != NULL || self->is_telling;
 
-gboolean
-kv_store_put(KvStore *self, const char *space, const char *key, const char *value, GError **error)
-{
-    if (size_with(self, space, key, value) > KV_STORE_MAX_BYTES) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOSPC,
-                    "the KV configuration is full: %d bytes at most", KV_STORE_MAX_BYTES);
-        return FALSE;
+    change->link.data = change;
+    change->is_change = would_change(self, change);
+    change->bytes = size_of_space(change->space) + strlen(change->key) +
+                    (change->value != NULL ? strlen(change->value) : 0);
+    if (!change->is_change && !is_busy)
+        return KV_UNCHANGED;
+    if (!has_room(self, change, error))
+        return KV_REFUSED;
+    self->held_bytes += change->bytes;
+    if (change->is_change) {
+        self->next_size = size_with(self, change);
+        apply(self->next, change);
     }
-    return change(self, space, key, value, error);
-}
-
-gboolean
-kv_store_delete(KvStore *self, const char *space, const char *key, GError **error)
-{
-    if (kv_store_get(self, space, key) == NULL)
-        return TRUE;
-    return change(self, space, key, NULL, error);
+    g_queue_push_tail_link(&self->waiting, &change->link);
+    if (!is_busy)
+        begin_write(self);
+    return KV_HELD;
 }
 
 /* ---- life ---- */
@@ -201,7 +288,7 @@ static gboolean
 check_folder(const char *path, GError **error)
 {
     g_autofree char *trial = g_strconcat(path, ".new", NULL);
-    int fd = open(trial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    int fd = open(trial, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 
     if (fd < 0)
         return fail(trial, error);
@@ -225,7 +312,7 @@ kv_store_check(const KvStore *self, GError **error)
 }
 
 KvStore *
-kv_store_open(const char *path, GError **error)
+kv_store_open(Loop *loop, const char *path, GError **error)
 {
     GHashTable *spaces = load(path, error);
     KvStore *self;
@@ -237,15 +324,36 @@ kv_store_open(const char *path, GError **error)
     self = g_new0(KvStore, 1);
     self->path = g_strdup(path);
     self->spaces = spaces;
+    self->next = copy_of(spaces);
+    self->next_size = size_of_all(spaces);
+    self->saver = file_saver_new(loop, path, on_saved, self);
     return self;
+}
+
+void
+kv_store_settle(KvStore *self, gint64 deadline_us)
+{
+    while (self->saving.head != NULL)
+        if (!file_saver_settle(self->saver, deadline_us))
+            return;
 }
 
 void
 kv_store_free(KvStore *self)
 {
+    g_autoptr(GError) error = NULL;
+    GQueue changes;
+
     if (self == NULL)
         return;
+    file_saver_free(self->saver);
+    error = g_error_new_literal(KV_STORE_ERROR, KV_STORE_ERROR_BUSY, "the registry stops");
+    changes = self->saving;
+    while (self->waiting.head != NULL)
+        g_queue_push_tail_link(&changes, g_queue_pop_head_link(&self->waiting));
+    tell(self, &changes, error);
     g_hash_table_unref(self->spaces);
+    g_hash_table_unref(self->next);
     g_free(self->path);
     g_free(self);
 }

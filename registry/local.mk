@@ -67,6 +67,8 @@ libregistry_a_SOURCES = \
 	%D%/command_line.h \
 	%D%/command_line_files.c \
 	%D%/command_line_private.h \
+	%D%/file_saver.c \
+	%D%/file_saver.h \
 	%D%/go_duration.c \
 	%D%/go_duration.h \
 	%D%/html_table.c \
@@ -77,6 +79,7 @@ libregistry_a_SOURCES = \
 	%D%/kv_store.h \
 	%D%/namesrv_admin.c \
 	%D%/namesrv_brokers.c \
+	%D%/namesrv_kv.c \
 	%D%/namesrv_lookups.c \
 	%D%/namesrv_properties.c \
 	%D%/namesrv_properties.h \

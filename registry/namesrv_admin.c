@@ -1,8 +1,7 @@
-/* namesrv_admin.c - what people change: KV configuration, permissions, topics, settings. */
+/* namesrv_admin.c - what people change: permissions, topics, settings. */
 #include "base/log.h"
 #include "registry/namesrv_properties.h"
 #include "registry/namesrv_server_private.h"
-#include "registry/wire/kv_table.h"
 
 /* Once it was carried out and changed something; what follows from it is logged by the journal. */
 static void
@@ -12,91 +11,6 @@ log_request(NamesrvConnection *self, const char *what, const char *name)
 
     log_info("asked by remoting", LOG_TEXT("action", what), LOG_TEXT("name", shown),
              LOG_TEXT("peer", self->base.peer));
-}
-
-/* ---- KV configuration ---- */
-
-/* Who waits for the route of a topic is told that its order is another. */
-static void
-touch_ordered(NamesrvConnection *self, const char *space, const char *topic)
-{
-    if (self->server->parts.settings->order_topics &&
-        g_str_equal(space, NAMESRV_ORDER_TOPIC_NAMESPACE))
-        route_table_touch(self->server->parts.table, topic);
-}
-
-static RequestOutcome
-fail_kv(NamesrvConnection *self, RemotingCommand *answer, const GError *error)
-{
-    tcp_connection_note_refusal(&self->base, REFUSAL_RESOURCES, error->message);
-    return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "%s", error->message);
-}
-
-RequestOutcome
-namesrv_put_kv_config(NamesrvConnection *self, const RemotingCommand *request,
-                      RemotingCommand *answer)
-{
-    const char *space = remoting_command_get(request, "namespace");
-    const char *key = remoting_command_get(request, "key");
-    const char *value = remoting_command_get(request, "value");
-    g_autoptr(GError) error = NULL;
-
-    if (space == NULL || key == NULL)
-        return namesrv_fail(answer, REMOTING_SYSTEM_ERROR, "namespace or key is null");
-    if (!kv_store_put(self->server->parts.kv, space, key, value, &error))
-        return fail_kv(self, answer, error);
-    touch_ordered(self, space, key);
-    log_request(self, "put-kv-config", key);
-    return REQUEST_ANSWERED;
-}
-
-RequestOutcome
-namesrv_get_kv_config(NamesrvConnection *self, const RemotingCommand *request,
-                      RemotingCommand *answer)
-{
-    const char *space = remoting_command_get(request, "namespace");
-    const char *key = remoting_command_get(request, "key");
-    const char *value = NULL;
-
-    if (space != NULL && key != NULL)
-        value = kv_store_get(self->server->parts.kv, space, key);
-    if (value == NULL)
-        return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND,
-                            "No config item, Namespace: %s Key: %s", namesrv_text(space),
-                            namesrv_text(key));
-    remoting_command_set(answer, "value", value);
-    return REQUEST_ANSWERED;
-}
-
-RequestOutcome
-namesrv_delete_kv_config(NamesrvConnection *self, const RemotingCommand *request,
-                         RemotingCommand *answer)
-{
-    const char *space = remoting_command_get(request, "namespace");
-    const char *key = remoting_command_get(request, "key");
-    g_autoptr(GError) error = NULL;
-
-    if (space == NULL || key == NULL)
-        return REQUEST_ANSWERED;
-    if (!kv_store_delete(self->server->parts.kv, space, key, &error))
-        return fail_kv(self, answer, error);
-    touch_ordered(self, space, key);
-    log_request(self, "delete-kv-config", key);
-    return REQUEST_ANSWERED;
-}
-
-RequestOutcome
-namesrv_get_kv_list(NamesrvConnection *self, const RemotingCommand *request,
-                    RemotingCommand *answer)
-{
-    const char *space = remoting_command_get(request, "namespace");
-    GHashTable *table = space != NULL ? kv_store_list(self->server->parts.kv, space) : NULL;
-
-    if (table == NULL)
-        return namesrv_fail(answer, REMOTING_QUERY_NOT_FOUND, "No config item, Namespace: %s",
-                            namesrv_text(space));
-    remoting_command_set_body(answer, kv_table_encode(table));
-    return REQUEST_ANSWERED;
 }
 
 /* ---- permissions and topics ---- */

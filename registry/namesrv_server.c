@@ -161,6 +161,7 @@ on_left(TcpConnection *connection, const char *why)
     NamesrvConnection *self = (NamesrvConnection *) connection;
 
     namesrv_forget_waiters(self);
+    namesrv_forget_kv_requests(self);
     route_table_close_session(self->server->parts.table, g_steal_pointer(&self->session), why);
 }
 

@@ -18,6 +18,7 @@ typedef struct {
     NamesrvServer *server;
     RouteSession *session; /* NULL after the end */
     GQueue waiters;        /* of namesrv_waiters.c */
+    GQueue kv_requests;    /* of namesrv_kv.c */
 } NamesrvConnection;
 
 typedef enum { REQUEST_ANSWERED, REQUEST_HELD } RequestOutcome;
@@ -85,7 +86,9 @@ RequestOutcome namesrv_get_unit_sub_topics(NamesrvConnection *, const RemotingCo
 RequestOutcome namesrv_get_unit_sub_ununit_topics(NamesrvConnection *, const RemotingCommand *,
                                                   RemotingCommand *);
 
-/* ---- namesrv_admin.c: what people change ---- */
+/* ---- namesrv_kv.c: the KV configuration ---- */
+
+void namesrv_forget_kv_requests(NamesrvConnection *self);
 
 RequestOutcome namesrv_put_kv_config(NamesrvConnection *, const RemotingCommand *,
                                      RemotingCommand *);
@@ -94,6 +97,9 @@ RequestOutcome namesrv_get_kv_config(NamesrvConnection *, const RemotingCommand 
 RequestOutcome namesrv_delete_kv_config(NamesrvConnection *, const RemotingCommand *,
                                         RemotingCommand *);
 RequestOutcome namesrv_get_kv_list(NamesrvConnection *, const RemotingCommand *, RemotingCommand *);
+
+/* ---- namesrv_admin.c: what people change ---- */
+
 RequestOutcome namesrv_wipe_write_perm(NamesrvConnection *, const RemotingCommand *,
                                        RemotingCommand *);
 RequestOutcome namesrv_add_write_perm(NamesrvConnection *, const RemotingCommand *,

@@ -6,6 +6,9 @@
 #include "registry/namesrv_server.h"
 #include "registry/route_journal.h"
 
+/* How long a stop waits for a slow disk. */
+#define SETTLE_US (1 * G_USEC_PER_SEC)
+
 struct NamesrvService {
     Loop *loop;
     const NamesrvSettings *settings;
@@ -64,7 +67,7 @@ on_event(const RouteEvent *event, gpointer user)
 static gboolean
 open_kv(NamesrvService *self, GError **error)
 {
-    self->kv = kv_store_open(self->settings->kv_config_path, error);
+    self->kv = kv_store_open(self->loop, self->settings->kv_config_path, error);
     if (self->kv != NULL)
         return TRUE;
     g_prefix_error(error, "namesrv.kv-config-path: ");
@@ -139,11 +142,13 @@ namesrv_service_add_metrics(NamesrvService *self, GPtrArray *sets)
     g_ptr_array_add(sets, topic_watch_metrics(self->watch));
 }
 
-/* Those who wait are answered with what there was, before the brokers leave. */
+/* Those who wait are answered with what there was, before the brokers leave; those whose changes
+ * are under way to the disk as well. */
 void
 namesrv_service_stop(NamesrvService *self)
 {
     topic_watch_answer_all(self->watch);
+    kv_store_settle(self->kv, clock_deadline_us(SETTLE_US));
     namesrv_server_stop(self->server);
 }
 

@@ -1,6 +1,7 @@
 """test_namesrv_life.py - the name server for RocketMQ as a process: brokers that come and go, the watch, files, log, end."""
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import time
@@ -281,6 +282,29 @@ def test_the_kv_configuration_outlives_a_kill(namesrv):
     assert client.route("t1").json["orderTopicConf"] == "b1:4"
     assert client.ask(102, namespace="n", key="k").code == client.ask(102, namespace="n", key="k").code == 0
     assert client.ask(219, namespace="n").json == {"table": {}}
+
+
+def test_a_disk_that_hangs_keeps_nobody_waiting_but_those_who_change_the_kv_configuration(namesrv):
+    made = namesrv()
+    disk = made.folder / "kvConfig.json.new"
+    client, other = Remoting(made.namesrv), Remoting(made.namesrv)
+    os.mkfifo(disk)  # who opens it to write waits until somebody reads
+    put = client.send(100, namespace="n", key="k", value="v")
+    assert client.ask(101, namespace="n", key="k").code == 22
+    assert other.register().code == 0 and other.route("t1").code == 0 and made.ask("/healthz").text == "ok\n"
+
+    with open(disk, "rb"):  # the disk is back, and fails
+        refused = client.receive()
+    assert (refused.header["opaque"], refused.code) == (put, 1) and "kvConfig.json cannot be written" in refused.remark
+    assert client.ask(101, namespace="n", key="k").code == 22
+    assert client.ask(100, namespace="n", key="k", value="v").code == 0
+
+    os.mkfifo(disk)
+    client.send(100, namespace="n", key="k", value="other")
+    assert client.ask(101, namespace="n", key="k").fields["value"] == "v"
+    made.stop()
+    assert 1000 <= made.log("stopped")[0]["ms"] < 1500 + BUSY * 1000
+    assert json.loads((made.folder / "kvConfig.json").read_text()) == {"configTable": {"n": {"k": "v"}}}
 
 
 def test_a_broken_kv_configuration_keeps_it_from_starting(namesrv):
