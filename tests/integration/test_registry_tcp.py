@@ -218,6 +218,7 @@ def test_a_registry_that_is_full_refuses_what_is_new(registry):
     assert node.command("REGISTER t c") == b"OK"
     assert node.command("REGISTER u") == b"E_INVALID the registry is full"
     assert node.command("PING") == b"OK" and made.producers("t") == ["node1.example"]
-    node.close()
     assert made.wait_for_log("out of resources")
+    node.close()
+    made.wait_for_log("node left")
     assert made.post("/topic/create", topic="u").status == 200
