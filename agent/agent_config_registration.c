@@ -129,11 +129,7 @@ find_shared_registry(const Registration *a, const Registration *b)
     const GPtrArray *of_a = registration_type(a)->addresses(a);
     const GPtrArray *of_b = registration_type(b)->addresses(b);
 
-    for (guint i = 0; of_a != NULL && i < of_a->len; i++)
-        for (guint j = 0; of_b != NULL && j < of_b->len; j++)
-            if (endpoint_equal(of_a->pdata[i], of_b->pdata[j]))
-                return of_a->pdata[i];
-    return NULL;
+    return of_a != NULL && of_b != NULL ? endpoints_find_common(of_a, of_b) : NULL;
 }
 
 /* Adds a problem at the node if both would take turns at one place in a registry. */

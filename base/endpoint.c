@@ -51,10 +51,20 @@ endpoint_equal(const Endpoint *self, const Endpoint *other)
 const Endpoint *
 endpoints_find_twice(const GPtrArray *endpoints)
 {
-    for (guint i = 1; i < endpoints->len; i++)
-        for (guint j = 0; j < i; j++)
+    for (guint i = 0; i < endpoints->len; i++)
+        for (guint j = i + 1; j < endpoints->len; j++)
             if (endpoint_equal(endpoints->pdata[i], endpoints->pdata[j]))
                 return endpoints->pdata[i];
+    return NULL;
+}
+
+const Endpoint *
+endpoints_find_common(const GPtrArray *some, const GPtrArray *others)
+{
+    for (guint i = 0; i < some->len; i++)
+        for (guint j = 0; j < others->len; j++)
+            if (endpoint_equal(some->pdata[i], others->pdata[j]))
+                return some->pdata[i];
     return NULL;
 }
 

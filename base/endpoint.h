@@ -30,6 +30,8 @@ char *endpoint_to_text(const Endpoint *self); /* (transfer full) with brackets r
 gboolean endpoint_equal(const Endpoint *self, const Endpoint *other);
 /* The first of them (Endpoint *) that comes again, or NULL. */
 const Endpoint *endpoints_find_twice(const GPtrArray *endpoints);
+/* The first of some that is one of others too, or NULL. */
+const Endpoint *endpoints_find_common(const GPtrArray *some, const GPtrArray *others);
 
 /* ":4141" listens on every interface of both families through one socket, "0.0.0.0:4141" on IPv4
  * and

@@ -177,11 +177,7 @@ rows_find_twice(const DiscoveryRow *a, const DiscoveryRow *b)
 
     if (of_a == NULL || of_b == NULL || !rows_ask_the_same(a, b))
         return NULL;
-    for (guint i = 0; i < of_a->len; i++)
-        for (guint j = a == b ? i + 1 : 0; j < of_b->len; j++)
-            if (endpoint_equal(of_a->pdata[i], of_b->pdata[j]))
-                return of_a->pdata[i];
-    return NULL;
+    return a == b ? endpoints_find_twice(of_a) : endpoints_find_common(of_a, of_b);
 }
 
 /* What another row before it asks already. */
@@ -209,7 +205,7 @@ row_check(const DiscoveryRow *self, const YamlNode *node, const char *path, Prob
     if (self->kind == REGISTRY_NSQLOOKUPD && !http_fetch_is_available())
         row_problem(node, path, "type", problems,
                     "this leat was built without libsoup, so nsqlookupd cannot be asked; build it "
-                    "with libsoup, or write hosts");
+                    "with libsoup, ask a namesrv, or write hosts");
     row_check_kind(self, node, path, problems);
     row_check_addresses(self, node, path, problems);
     row_check_topic(self, node, path, problems);
