@@ -39,44 +39,20 @@ on_port_found(RegistryPort port, const GError *error, gpointer user)
     self->error = error != NULL ? g_error_copy(error) : NULL;
 }
 
-static gboolean
-find_out_port(const Endpoint *registry, RegistryPort *ret_port, GError **error)
+gboolean
+registry_ask_kind(const Endpoint *registry, RegistryKind *ret_kind, GError **error)
 {
     Question self = { 0 };
 
     registry_port_find_out(registry, NULL, on_port_found, &self);
     if (!question_wait(&self, error))
         return FALSE;
-    *ret_port = self.port;
-    return TRUE;
-}
-
-gboolean
-registry_ask_kind(const Endpoint *registry, RegistryKind *ret_kind, GError **error)
-{
-    RegistryPort port;
-
-    if (!find_out_port(registry, &port, error))
-        return FALSE;
-    if (port == REGISTRY_PORT_NSQ_TCP) {
+    if (self.port == REGISTRY_PORT_NSQ_TCP) {
         g_propagate_error(error, registry_port_explain_nsq_tcp(registry->port));
         return FALSE;
     }
-    *ret_kind = port == REGISTRY_PORT_NSQ_HTTP ? REGISTRY_NSQLOOKUPD : REGISTRY_NAMESRV;
+    *ret_kind = self.port == REGISTRY_PORT_NSQ_HTTP ? REGISTRY_NSQLOOKUPD : REGISTRY_NAMESRV;
     return TRUE;
-}
-
-gboolean
-registry_ask_may_be_namesrv(const Endpoint *registry, GError **error)
-{
-    RegistryPort port;
-
-    if (!find_out_port(registry, &port, error))
-        return FALSE;
-    if (port == REGISTRY_PORT_OTHER)
-        return TRUE;
-    g_propagate_error(error, registry_port_explain_no_namesrv(registry->port, port));
-    return FALSE;
 }
 
 /* ---- nsqlookupd ---- */

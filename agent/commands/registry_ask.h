@@ -9,9 +9,6 @@
 
 /* nsqlookupd's HTTP port, or a namesrv's. FALSE: nobody is there, or somebody else. */
 gboolean registry_ask_kind(const Endpoint *registry, RegistryKind *ret_kind, GError **error);
-/* Whether it may be a namesrv's. FALSE: nobody is there, or it is one of nsqlookupd's ports, of
- * which that for HTTP would keep a question of a namesrv's waiting. */
-gboolean registry_ask_may_be_namesrv(const Endpoint *registry, GError **error);
 
 /* What is made of an answer. FALSE with an error: it is none. */
 typedef gboolean (*HttpTaker)(const HttpReply *reply, gpointer user, GError **error);

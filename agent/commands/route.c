@@ -314,8 +314,7 @@ act_at_all(const RouteJob *job, const GPtrArray *addresses)
         g_autofree char *said = NULL;
         g_autoptr(GError) error = NULL;
 
-        if (registry_ask_may_be_namesrv(addresses->pdata[i], &error) &&
-            job->act(job, addresses->pdata[i], &said, &error)) {
+        if (job->act(job, addresses->pdata[i], &said, &error)) {
             printf("%s: %s\n", name, said);
             continue;
         }

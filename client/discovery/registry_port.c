@@ -1,8 +1,6 @@
-/* registry_port.c - asks in HTTP: of registries only nsqlookupd understands that, on one port, and
- * on its other one says so in a frame. */
+/* registry_port.c - asks as of a namesrv: nsqlookupd does not understand that, and says so on one
+ * port in HTTP and on the other one in a frame. */
 #include "client/discovery/registry_port.h"
-
-#include <string.h>
 
 #include "client/discovery/frame_exchange.h"
 #include "client/discovery/lookup.h"
@@ -10,6 +8,7 @@
 #define NSQ_REFUSAL "E_BAD_PROTOCOL"
 #define NSQ_MAX_REFUSAL 64
 #define LENGTH_BYTES 4
+#define ANY_TOPIC "leat" /* a namesrv need not know it */
 
 typedef struct {
     RegistryPortFound done;
@@ -78,11 +77,15 @@ void
 registry_port_find_out(const Endpoint *peer, GCancellable *stop, RegistryPortFound done,
                        gpointer user)
 {
-    static const char question[] = "GET /ping HTTP/1.0\r\n\r\n";
-    g_autoptr(GBytes) bytes = g_bytes_new_static(question, strlen(question));
+    const LookupQuestion question = { .registry = peer, .topic = ANY_TOPIC };
+    g_autoptr(RemotingCommand) request = route_lookup_request(&question);
+    GByteArray *frame = g_byte_array_new();
+    g_autoptr(GBytes) bytes = NULL;
     PortQuestion *self = g_new0(PortQuestion, 1);
 
     self->done = done;
     self->user = user;
+    remoting_command_encode(request, frame);
+    bytes = g_byte_array_free_to_bytes(frame);
     frame_exchange(peer, bytes, NSQ_MAX_REFUSAL, LOOKUP_TIMEOUT_US, stop, on_exchanged, self);
 }

@@ -34,8 +34,7 @@ question_take(const RemotingQuestion *self, ByteSpan frame)
     self->done(answer, error, self->user);
 }
 
-/* Whoever is there and says nothing that could be an answer may be another program: one that speaks
- * HTTP waits for the end of a line, as long as it is let. */
+/* Whoever is there and says nothing may be another program. */
 static void
 question_give_up(const RemotingQuestion *self, const GError *error)
 {

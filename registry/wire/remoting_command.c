@@ -175,6 +175,8 @@ remoting_command_encode(const RemotingCommand *self, GByteArray *out)
     g_autoptr(GString) header = g_string_sized_new(160);
 
     write_header(self, header);
+    if (!self->is_answer)
+        g_string_append(header, "\r\n\r\n");
     append_int(out, 4 + header->len + self->body.length);
     append_int(out, (gsize) REMOTING_HEADER_JSON << 24 | header->len);
     g_byte_array_append(out, (const guint8 *) header->str, (guint) header->len);

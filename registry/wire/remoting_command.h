@@ -46,7 +46,8 @@ gboolean remoting_frame_needs(ByteSpan received, gsize max_frame, gsize *ret_nee
 /* A frame, which outlives the command. NULL, with what is wrong (G_IO_ERROR_INVALID_DATA), also if
  * it is not whole: the connection has to be closed. */
 RemotingCommand *remoting_command_decode(ByteSpan frame, GError **error);
-/* Appends its frame. The header is JSON. */
+/* Appends its frame. The header is JSON; that of a request has an empty line behind it, at which
+ * one who takes it for HTTP answers that it is none, instead of waiting for more. */
 void remoting_command_encode(const RemotingCommand *self, GByteArray *out);
 
 RemotingCommand *remoting_command_new(gint32 code, gint32 opaque);

@@ -213,6 +213,15 @@ def test_what_a_name_server_does_not_do_is_said(brokers, arguments, what):
     assert "leat route: 127.0.0.1:1: " in done.stderr
 
 
+def test_a_look_up_is_no_trouble_for_a_registry(registry, namesrv):
+    names, brokers_of = registry(), namesrv()
+
+    look_up(http_address(names))
+    look_up("%s:%d" % brokers_of.namesrv)
+
+    assert not names.log(level="warning") and not brokers_of.log(level="warning")
+
+
 def test_the_ports_of_an_nsqlookupd_are_told_from_that_of_a_name_server_at_once(registry):
     names = registry()
 

@@ -274,7 +274,7 @@ static void
 test_request_without_anything(void)
 {
     static const char header[] = "{\"code\":106,\"flag\":0,\"language\":\"OTHER\",\"opaque\":1,"
-                                 "\"serializeTypeCurrentRPC\":\"JSON\",\"version\":479}";
+                                 "\"serializeTypeCurrentRPC\":\"JSON\",\"version\":479}\r\n\r\n";
     g_autoptr(GByteArray) expected = frame_of(0, header, sizeof header - 1, "");
     g_autoptr(RemotingCommand) request = remoting_command_new(NAMESRV_GET_CLUSTER_INFO, 1);
     g_autoptr(GByteArray) frame = g_byte_array_new();
