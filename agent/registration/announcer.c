@@ -148,8 +148,8 @@ announcer_advance(Announcer *self, gint64 now_us)
 {
     AnnounceStep answered = self->step;
 
-    if (answered == ANNOUNCE_LEAVE || (answered == ANNOUNCE_HELLO && self->is_leaving)) {
-        announcer_end(self, answered == ANNOUNCE_LEAVE);
+    if (answered == ANNOUNCE_LEAVE) {
+        announcer_end(self, TRUE);
         return;
     }
     if (answered == ANNOUNCE_HELLO) {
@@ -255,6 +255,6 @@ announcer_leave(Announcer *self, gint64 now_us)
     self->is_leaving = TRUE;
     if (self->state == STATE_RESTING)
         announcer_ask(self, ANNOUNCE_LEAVE, now_us);
-    else if (self->state != STATE_ASKING)
+    else if (self->state != STATE_ASKING || self->step == ANNOUNCE_HELLO)
         announcer_end(self, FALSE);
 }
