@@ -84,6 +84,7 @@ libleat_client_la_SOURCES = \
 	base/resolver.c \
 	base/silent_thread.c \
 	base/suggestion.c \
+	base/text_hash.c \
 	thrift/wire/call.c \
 	thrift/wire/connection.c \
 	thrift/wire/message.c \

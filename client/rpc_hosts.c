@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text_hash.h"
 #include "client/rpc_client_private.h"
 #include "client/rpc_probe.h"
 
@@ -209,17 +210,35 @@ find_problem_with_hosts(const GPtrArray *endpoints)
     return NULL;
 }
 
-/* One of this name that is not among the heirs yet; NULL if there is none. */
-static RpcHost *
-find_host(const GPtrArray *hosts, const char *name, GPtrArray *heirs)
+/* With the lock held. (transfer full) name → GPtrArray of RpcHost, borrowed. */
+static GHashTable *
+client_hosts_by_name(const RpcClient *self)
 {
-    for (guint i = 0; i < hosts->len; i++) {
-        RpcHost *host = hosts->pdata[i];
+    GHashTable *by_name =
+        g_hash_table_new_full(text_hash, g_str_equal, NULL, (GDestroyNotify) g_ptr_array_unref);
 
-        if (strcmp(host->name, name) == 0 && !g_ptr_array_find(heirs, host, NULL))
-            return host;
+    for (guint i = self->hosts->len; i > 0; i--) { /* so that the first of a name is the last */
+        RpcHost *host = self->hosts->pdata[i - 1];
+        GPtrArray *namesakes = g_hash_table_lookup(by_name, host->name);
+
+        if (namesakes == NULL) {
+            namesakes = g_ptr_array_new();
+            g_hash_table_insert(by_name, host->name, namesakes);
+        }
+        g_ptr_array_add(namesakes, host);
     }
-    return NULL;
+    return by_name;
+}
+
+/* The first of this name that was not taken yet; NULL if there is none. */
+static RpcHost *
+take_host(GHashTable *by_name, const char *name)
+{
+    GPtrArray *namesakes = g_hash_table_lookup(by_name, name);
+
+    return namesakes == NULL || namesakes->len == 0
+               ? NULL
+               : g_ptr_array_remove_index(namesakes, namesakes->len - 1);
 }
 
 /* With the lock held. Those that are here already stay the same; ret_from: their places. */
@@ -227,10 +246,11 @@ static GPtrArray *
 client_heirs(RpcClient *self, const GPtrArray *endpoints, guint *ret_from)
 {
     GPtrArray *heirs = g_ptr_array_new_full(endpoints->len, (GDestroyNotify) rpc_host_unref);
+    g_autoptr(GHashTable) by_name = client_hosts_by_name(self);
 
     for (guint i = 0; i < endpoints->len; i++) {
         g_autofree char *name = endpoint_to_text(endpoints->pdata[i]);
-        RpcHost *host = find_host(self->hosts, name, heirs);
+        RpcHost *host = take_host(by_name, name);
 
         ret_from[i] = host != NULL ? host->place : CHOICE_NEW;
         g_ptr_array_add(heirs, host != NULL ? rpc_host_ref(host)
