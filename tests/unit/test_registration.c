@@ -134,7 +134,7 @@ static const struct {
     { "a_registry_that_is_there_twice",
       OTHERS APPS(":4141") "registration:\n  - { type: nsqlookupd, topic: t, tcp-addresses: "
                            "[\"a:1\", \"b:1\", \"A:1\"] }\n",
-      "agent.yaml:6:50: registration[0].tcp-addresses: 'A:1' is there twice; name it once\n" },
+      "agent.yaml:6:50: registration[0].tcp-addresses: 'a:1' is there twice; name it once\n" },
     { "a_source_that_is_announced_twice", OTHERS APPS(":4141") NSQ " }\n" NSQ_ITEM,
       "agent.yaml:7:5: registration[1]: source 'apps' for topic 't' is announced at "
       "10.0.0.9:4160 by registration[0] too; leave one of them out, or let them differ\n" },
