@@ -39,6 +39,7 @@ integration_files = \
 	%D%/test_registration_namesrv.py \
 	%D%/test_registry_http.py \
 	%D%/test_registry_life.py \
+	%D%/test_registry_stop.py \
 	%D%/test_registry_tcp.py \
 	%D%/test_routing.py \
 	%D%/test_send.py \
