@@ -33,6 +33,7 @@ integration_files = \
 	%D%/test_lookup.py \
 	%D%/test_metrics.py \
 	%D%/test_namesrv_life.py \
+	%D%/test_namesrv_requests.py \
 	%D%/test_namesrv_tcp.py \
 	%D%/test_readme.py \
 	%D%/test_registration.py \

@@ -135,6 +135,34 @@ def test_a_node_without_heartbeats_is_passed_over_until_it_is_heard(registry):
     made.wait_for_log("node is heard again")
 
 
+def test_look_ups_create_nothing(registry):
+    made = registry()
+    for path in ("/lookup?topic=t", "/channels?topic=t", "/nodes", "/debug", "/topics", "/info", "/", "/metrics"):
+        made.ask(path)
+    made.post("/topic/tombstone", topic="t", node="a:1")
+    made.post("/channel/delete", topic="t", channel="c")
+    joined(made).command("UNREGISTER t c")
+
+    assert made.json("/topics") == {"topics": []} and made.json("/channels", topic="t") == {"channels": []}
+
+
+def test_a_node_with_an_ipv6_address_is_named_without_brackets(registry):
+    made = registry(tombstone_lifetime="60s")
+    node = joined(made, "t", broadcast_address="2001:db8::1")
+
+    assert made.post("/topic/tombstone", topic="t", node="[2001:db8::1]:4151").status == 200
+    assert made.producers("t") == ["2001:db8::1"]
+    assert made.post("/topic/tombstone", topic="t", node="2001:db8::1:4151").status == 200
+    assert made.producers("t") == [] and node
+
+
+def test_a_secret_for_nsqd_is_ignored(registry):
+    made = registry()
+    node = joined(made, "t")
+    head = "GET /lookup?topic=t HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\nAccept: application/vnd.nsq; version=1.0\r\n\r\n"
+    assert "node1.example" in raw(made, head) and node
+
+
 def test_debug_lists_what_there_is(registry):
     made = registry()
     node = joined(made, "t", "c")

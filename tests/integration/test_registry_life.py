@@ -147,13 +147,16 @@ def test_a_broadcast_address_that_is_no_host_is_refused(tmp_path, value):
     assert shown.stderr.startswith(f"{path}:2:22: nsqlookupd.broadcast-address: '{value[:253]}' is no host; write ")
 
 
-def test_an_address_in_use_is_an_error_that_names_it(registry):
-    first = registry()
-    second = registry(start=False, tcp_address="%s:%d" % first.tcp).launch()
-
-    assert second.wait() == 1
-    (entry,) = second.log("the registry cannot start")
-    assert "nsqlookupd.tcp-address: cannot listen on 127.0.0.1:" in entry["error"]
+def test_an_address_in_use_is_an_error_that_names_it(registry, namesrv):
+    first, name_server = registry(http="127.0.0.1:0"), namesrv()
+    taken = {name: "%s:%d" % first.address(name) for name in ("nsqlookupd-tcp", "nsqlookupd-http", "http")}
+    for second, key in [(registry(start=False, tcp_address=taken["nsqlookupd-tcp"]), "nsqlookupd.tcp-address"),
+                        (registry(start=False, http_address=taken["nsqlookupd-http"]), "nsqlookupd.http-address"),
+                        (registry(start=False, http=taken["http"]), "http"),
+                        (namesrv(start=False, listen="%s:%d" % name_server.namesrv), "namesrv.listen")]:
+        assert second.launch().wait() == 1
+        (entry,) = second.log("the registry cannot start")
+        assert entry["error"].startswith(f"{key}: cannot listen on 127.0.0.1:")
 
 
 def test_the_ready_made_files_are_good(tmp_path):
