@@ -174,13 +174,22 @@ def test_small_requests_do_not_queue_behind_large_ones(leat):
 without_sanitizer = pytest.mark.skipif(has_address_sanitizer(), reason="a sanitizer maps more than any limit")
 
 
+def settled_kb(agent, field):
+    """A thread that is just preparing its memory has twice as much for a moment."""
+    before, now = None, agent.status_kb(field)
+    while now != before:
+        time.sleep(0.05)
+        before, now = now, agent.status_kb(field)
+    return now
+
+
 def agent_with_little_memory(leat, n_bytes, **source):
     """Once it has served a request it may have so much more address space, and no more."""
     agent = leat(config(source={"threads": 1, "max-frame": "200MB", **source}))
     with Raw(agent.port("apps")) as client:
         assert client.is_usable()
-    agent.metric("leat_source_events_accepted_total")
-    limit = agent.status_kb("VmSize") * 1024 + n_bytes
+    wait_until(lambda: agent.metric("leat_sink_events_delivered_total") == 1, "each thread has worked")
+    limit = settled_kb(agent, "VmSize") * 1024 + n_bytes
     resource.prlimit(agent.process.pid, resource.RLIMIT_AS, (limit, limit))
     return agent
 

@@ -9,7 +9,7 @@
 #include "tests/support/rpc_fixture.h"
 
 #define SOON_US (10 * G_USEC_PER_SEC)
-#define TIMEOUT_US G_USEC_PER_SEC
+#define TIMEOUT_US (5 * G_USEC_PER_SEC / 2)
 #define BACKOFF_US (20 * 1000)
 
 static void
