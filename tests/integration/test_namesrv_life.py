@@ -65,6 +65,27 @@ def test_a_watch_ends_with_its_time_its_client_and_the_registry(namesrv):
 
 # ---- brokers come and go ----
 
+def test_a_watch_ends_before_its_connection_is_idle_for_too_long(namesrv):
+    client = Remoting(namesrv(idle_timeout="4s").namesrv)
+    index = index_of(client.route("t1"))
+
+    assert client.route("t1", leatWait=60000, leatIndex=index).code == 17
+    assert client.route("t1").code == 17
+
+
+def test_a_watch_is_answered_in_the_form_and_with_the_order_that_were_asked_for(namesrv):
+    made = namesrv(order_topics=True)
+    broker, old = Remoting(made.namesrv), Remoting(made.namesrv, version=317)
+    old.send(105, topic="t1", leatWait=60000, leatIndex=index_of(old.route("t1")))
+    broker.register()
+    there = old.receive()
+    assert b'"brokerAddrs":{0:"10.0.0.1:10911"}' in there.body
+
+    old.send(105, topic="t1", leatWait=60000, leatIndex=index_of(there))
+    broker.ask(100, namespace="ORDER_TOPIC_CONFIG", key="t1", value="b1:8")
+    assert old.receive().json["orderTopicConf"] == "b1:8"
+
+
 def test_a_watch_that_costs_too_much_is_answered_at_once(namesrv):
     client = Remoting(namesrv().namesrv)
     index = index_of(client.route("t1"))
@@ -86,7 +107,7 @@ def test_a_broker_that_is_not_heard_expires_and_its_connection_is_closed(namesrv
 
 
 def test_a_heartbeat_keeps_a_broker(namesrv):
-    made = namesrv(scan_interval="10ms")
+    made = namesrv(scan_interval="10ms", idle_timeout="4s")
     broker, client = Remoting(made.namesrv), Remoting(made.namesrv)
     broker.register(heartbeatTimeoutMillis=4000)
     version = json.dumps({"counter": 1, "stateVersion": 0, "timestamp": 1700000000000}).encode()
@@ -101,7 +122,7 @@ def test_a_heartbeat_keeps_a_broker(namesrv):
     while time.monotonic() < until:
         broker.send(904, one_way=True, **who)
         time.sleep(0.1)  # the heartbeats themselves
-    assert client.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
+    assert Remoting(made.namesrv).brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
     assert not made.log("broker expired")
 
 

@@ -39,6 +39,16 @@ def test_an_older_client_gets_the_route_as_it_reads_it(namesrv):
     assert b'"brokerAddrs":{"0":' in old.route("t1", acceptStandardJsonOnly="true").body
 
 
+def test_a_zone_gets_its_brokers_in_the_older_form(namesrv):
+    made = namesrv()
+    broker = Remoting(made.namesrv)
+    broker.register(__ZONE_NAME="east")
+    broker.register("b2", "10.0.0.2:10911", __ZONE_NAME="west")
+
+    route = broker.route("t1", __ZONE_MODE="true", __ZONE_NAME="EAST").body
+    assert b'{"brokerAddrs":{0:"10.0.0.1:10911"},"brokerName":"b1"' in route and b'"b2"' not in route
+
+
 def test_a_connection_that_closes_takes_its_brokers_with_it_at_once(namesrv):
     made = namesrv()
     broker, client = Remoting(made.namesrv), Remoting(made.namesrv)
@@ -58,7 +68,11 @@ def test_one_way_requests_are_carried_out_and_not_answered(namesrv):
     broker.register(one_way=True)
     broker.send(9999, one_way=True)
     broker.send(105, one_way=True)
+    broker.send(105, one_way=True, topic="t1", leatWait=60000, leatIndex=broker.route("t1").fields["leatIndex"])
+    unasked = b'{"code":105,"flag":1,"opaque":99}'  # an answer
+    broker.socket.sendall(struct.pack(">II", 4 + len(unasked), len(unasked)) + unasked)
     assert broker.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
+    assert made.metric("leat_registry_watches") == 0
 
 
 def test_requests_in_one_write_are_answered_in_turn(namesrv):
@@ -159,11 +173,20 @@ def test_answers_that_nobody_reads_have_a_limit(namesrv):
     broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
     for client in deaf:
         with contextlib.suppress(ConnectionError):
-            for _ in range(1000):  # answers of 30 kB each: what the kernel does not take stays with the registry
+            for _ in range(400):  # answers of 30 kB each: what the kernel does not take stays with the registry
                 client.send(206)
 
     assert made.wait_for_log("out of resources")["detail"] == "answers that nobody reads"
     assert len(broker.ask(206).json["topicList"]) == 2000
+
+
+def test_who_reads_late_gets_all_its_answers(namesrv):
+    made = namesrv(receive_memory="512KiB")
+    client = Remoting(made.namesrv)
+    client.register(topics=[f"topic-{i:04}" for i in range(2000)])
+    sent = [client.send(206) for _ in range(300)]  # answers of 9 MB
+
+    assert [client.receive().header["opaque"] for _ in sent] == sent
 
 
 def test_who_reads_nothing_is_not_listened_to(namesrv):
