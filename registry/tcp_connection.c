@@ -4,32 +4,42 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "registry/tcp_server_private.h"
 
 /* Who asks for more than this before having read it gets the rest of the answers after that. */
 #define OUTPUT_ENOUGH (256 * 1024)
+/* How long a connection is served before others have their turn. */
+#define TURN_US (5 * 1000)
 
 /* ---- the end ---- */
 
 static void
 drop_input(TcpConnection *self)
 {
+    self->has_more = FALSE;
     if (self->input == NULL)
         return;
     self->server->held_bytes -= self->input->len;
     g_clear_pointer(&self->input, g_byte_array_unref);
 }
 
-/* FALSE: it is too much, with what all others leave unread. */
-static gboolean
+/* Who does not read stands in line from when an answer did not go out at once. */
+static void
 count_output(TcpConnection *self)
 {
     TcpServer *server = self->server;
+    gsize unsent = self->output != NULL ? self->output->len : 0;
 
+    if (unsent > 0 && self->unsent_bytes == 0)
+        g_queue_push_tail_link(&server->unsent, &self->of_unsent);
+    else if (unsent == 0 && self->unsent_bytes > 0)
+        g_queue_unlink(&server->unsent, &self->of_unsent);
+    server->unsent_bytes += unsent;
     server->unsent_bytes -= self->unsent_bytes;
-    self->unsent_bytes = self->output != NULL ? self->output->len : 0;
-    server->unsent_bytes += self->unsent_bytes;
-    return self->unsent_bytes == 0 || server->unsent_bytes <= server->options.held_max;
+    self->unsent_bytes = unsent;
+    if (server->unsent_bytes > server->options.held_max)
+        loop_timer_set(server->loop, &server->relief, 0);
 }
 
 static void
@@ -56,6 +66,17 @@ tcp_connection_close(TcpConnection *self, const char *why)
     g_queue_unlink(&server->connections, &self->link);
     g_free(self->peer);
     g_free(self);
+}
+
+void
+tcp_connection_relieve(TcpServer *server)
+{
+    while (server->unsent_bytes > server->options.held_max) {
+        TcpConnection *longest = server->unsent.head->data;
+
+        tcp_connection_note_refusal(longest, REFUSAL_RESOURCES, "answers that nobody reads");
+        tcp_connection_close(longest, "it does not read its answers");
+    }
 }
 
 void
@@ -118,26 +139,26 @@ tcp_connection_stop(TcpConnection *self, const char *why)
 /* ---- what came in ---- */
 
 static gboolean
-has_enough_output(const TcpConnection *self)
+is_turn_over(const TcpConnection *self, gint64 turn_ends_us)
 {
-    return self->output != NULL && self->output->len >= OUTPUT_ENOUGH;
+    return (self->output != NULL && self->output->len >= OUTPUT_ENOUGH) ||
+           clock_now_us() > turn_ends_us;
 }
 
 /* How many bytes were used up. */
 static gsize
 take_all(TcpConnection *self, ByteSpan bytes)
 {
-    gsize used = 0;
+    gint64 turn_ends_us = clock_now_us() + TURN_US;
+    gsize used = 0, more = 1;
 
-    while (used < bytes.length && !self->is_ending && !has_enough_output(self)) {
-        gsize more =
+    while (more > 0 && used < bytes.length && !self->is_ending &&
+           !is_turn_over(self, turn_ends_us)) {
+        more =
             self->server->protocol->take(self, byte_span(bytes.data + used, bytes.length - used));
-
-        if (more == 0)
-            break;
         used += more;
     }
-    self->has_more = !self->is_ending && used < bytes.length && has_enough_output(self);
+    self->has_more = more > 0 && used < bytes.length && !self->is_ending;
     return self->is_ending ? bytes.length : used;
 }
 
@@ -207,22 +228,13 @@ static void
 go_on(TcpConnection *self)
 {
     Loop *loop = self->server->loop;
-    gboolean ok = flush(self);
 
-    while (ok && self->output == NULL && self->has_more) {
-        take_further_bytes(self, byte_span(NULL, 0));
-        ok = flush(self);
-    }
-    if (!ok) {
+    if (!flush(self)) {
         tcp_connection_close(self, g_strerror(errno));
         return;
     }
-    if (!count_output(self)) {
-        tcp_connection_note_refusal(self, REFUSAL_RESOURCES, "answers that nobody reads");
-        tcp_connection_close(self, "it does not read its answers");
-        return;
-    }
-    if (self->output != NULL) {
+    count_output(self);
+    if (self->output != NULL || self->has_more) {
         loop_change(loop, &self->watch, EPOLLOUT);
         return;
     }
@@ -262,6 +274,11 @@ on_ready(LoopWatch *watch, guint32 events)
     if (self->output != NULL) {
         if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0)
             go_on(self);
+        return;
+    }
+    if (self->has_more) {
+        take_further_bytes(self, byte_span(NULL, 0));
+        go_on(self);
         return;
     }
     got = recv(watch->fd, server->scratch, sizeof server->scratch, 0);
@@ -338,6 +355,7 @@ tcp_connection_open(TcpServer *server, int fd, const char *peer)
     self->timer.expired = on_timer;
     self->active_us = loop_now_us(server->loop);
     self->link.data = self;
+    self->of_unsent.data = self;
     g_queue_push_tail_link(&server->connections, &self->link);
     server->protocol->opened(self);
 }

@@ -40,6 +40,12 @@ on_pause_is_over(LoopTimer *timer)
     loop_change(self->loop, &self->listener, EPOLLIN);
 }
 
+static void
+on_relief(LoopTimer *timer)
+{
+    tcp_connection_relieve((TcpServer *) ((char *) timer - G_STRUCT_OFFSET(TcpServer, relief)));
+}
+
 /* Answers go out at once; a machine that vanished is noticed within KEEPALIVE_S * (KEEPALIVE_PROBES
  * + 1), if its silence does not end the connection before. Connections inherit it from the
  * listening socket. */
@@ -110,6 +116,7 @@ tcp_server_new(Loop *loop, Refusals *refusals, const TcpProtocol *protocol,
     self->user = user;
     self->metrics = metric_set_new(specs, "registry", protocol->section, protocol->section);
     self->pause.expired = on_pause_is_over;
+    self->relief.expired = on_relief;
     self->listener.events = EPOLLIN;
     self->listener.ready = on_connection;
     self->listener.fd = endpoint_listen(options->listen, BACKLOG, &self->bound, error);
@@ -160,6 +167,7 @@ tcp_server_stop(TcpServer *self)
     self->listener.fd = -1;
     while (self->connections.head != NULL)
         tcp_connection_stop(self->connections.head->data, "the registry stops");
+    loop_timer_clear(self->loop, &self->relief);
 }
 
 void

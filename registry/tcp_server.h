@@ -52,12 +52,13 @@ struct TcpConnection {
     GList link;
     gboolean has_left;
     gboolean read_ended; /* the client will send no more */
-    gboolean has_more;   /* of its input is whole, and waits for its output to go out */
+    gboolean has_more;   /* of its input waits for its turn, or for its output to go out */
     gint64 patience_us;
     gint64 active_us;
     GByteArray *input;  /* NULL: nothing is left over */
     GByteArray *output; /* NULL: all has gone out */
     gsize unsent_bytes; /* as the server has counted them */
+    GList of_unsent;    /* while there are any */
 };
 
 /* Loop, refusals and protocol are borrowed; user is for the protocol. */

@@ -19,10 +19,14 @@ struct TcpServer {
     GQueue connections; /* TcpConnection */
     gsize held_bytes;   /* in the inputs of all connections */
     gsize unsent_bytes; /* in their outputs */
+    GQueue unsent;      /* TcpConnection, who has not read for longest first */
+    LoopTimer relief;   /* set when unsent_bytes are too many */
     guint8 scratch[TCP_READ_BYTES];
 };
 
 /* Takes the descriptor. */
 void tcp_connection_open(TcpServer *server, int fd, const char *peer);
+/* Closes who has not read for longest, until there is room. */
+void tcp_connection_relieve(TcpServer *server);
 /* Sends what can go out without waiting, then closes. */
 void tcp_connection_stop(TcpConnection *self, const char *why);

@@ -1,6 +1,7 @@
 """test_namesrv_tcp.py - RocketMQ's remoting protocol: requests, answers, and what hostile clients get."""
 import contextlib
 import struct
+import time
 
 import pytest
 
@@ -167,17 +168,47 @@ def test_what_is_too_much_is_refused_and_the_rest_goes_on(namesrv):
     assert broker.register().code == 0 and broker.brokers("t1") == {"b1": {"0": "10.0.0.1:10911"}}
 
 
-def test_answers_that_nobody_reads_have_a_limit(namesrv):
-    made = namesrv(receive_memory="512KiB")
-    broker, deaf = Remoting(made.namesrv), [Remoting(made.namesrv) for _ in range(20)]
-    broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
+def test_who_has_not_read_for_longest_goes_when_room_for_answers_is_short(namesrv):
+    made = namesrv(receive_memory="16MiB")
+    broker, deaf = Remoting(made.namesrv), [Remoting(made.namesrv) for _ in range(10)]
+    for b in range(2):
+        broker.register(f"b{b}", f"10.0.0.{b}:10911", topics=[f"topic-{b}-{i:0200}" for i in range(15000)])
     for client in deaf:
-        with contextlib.suppress(ConnectionError):
-            for _ in range(400):  # answers of 30 kB each: what the kernel does not take stays with the registry
-                client.send(206)
+        client.send(206)  # 6 MB: what the kernel does not take stays with the registry
 
-    assert made.wait_for_log("out of resources")["detail"] == "answers that nobody reads"
-    assert len(broker.ask(206).json["topicList"]) == 2000
+    line = made.wait_for_log("out of resources")
+    assert (line["detail"], line["peer"]) == ("answers that nobody reads", "%s:%d" % deaf[0].socket.getsockname())
+    assert len(broker.ask(206).json["topicList"]) == 30000
+
+
+def test_many_requests_at_once_hold_nobody_up(namesrv):
+    made = namesrv()
+    broker, busy = Remoting(made.namesrv), Remoting(made.namesrv)
+    broker.register(topics=[f"topic-{i:05}" for i in range(30000)])
+    started = time.monotonic()
+    broker.ask(206)
+    once = time.monotonic() - started
+    header = b'{"code":206,"flag":2,"language":"JAVA","opaque":7,"version":479}'
+    busy.socket.sendall(200 * (struct.pack(">II", 4 + len(header), len(header)) + header))
+    time.sleep(once / 2)  # until it has begun
+    started = time.monotonic()
+    broker.route("topic-00000")
+
+    assert time.monotonic() - started < max(0.5, 20 * once), "it waited for all of them"
+
+
+def test_what_waits_for_its_turn_may_find_no_room(namesrv):
+    made = namesrv(receive_memory="512KiB")
+    broker, holder, hasty = Remoting(made.namesrv), Remoting(made.namesrv), Remoting(made.namesrv)
+    broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
+    holder.socket.sendall(struct.pack(">II", 1000000, 500000) + b"{" * 520000)
+    assert broker.ask(206).code == 0  # by now it is held
+    with contextlib.suppress(ConnectionError):
+        for _ in range(1000):
+            hasty.send(206)
+
+    assert made.wait_for_log("out of resources")
+    assert broker.ask(206).code == 0
 
 
 def test_who_reads_late_gets_all_its_answers(namesrv):
