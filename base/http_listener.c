@@ -22,12 +22,13 @@
 
 #define LINE_EVERY_US (60 * G_USEC_PER_SEC)
 
-typedef enum { CLOSED_SLOW, CLOSED_FOR_ANOTHER, CLOSED_AT_LIMIT } Closure;
+typedef enum { CLOSED_SLOW, CLOSED_FOR_ANOTHER, CLOSED_AT_LIMIT, CLOSED_UNREAD } Closure;
 
 static const char *const closure_names[] = {
     [CLOSED_SLOW] = "slow-request",
     [CLOSED_FOR_ANOTHER] = "room-for-another",
     [CLOSED_AT_LIMIT] = "all-busy",
+    [CLOSED_UNREAD] = "unread-answer",
     NULL,
 };
 
@@ -37,8 +38,8 @@ static const MetricSpec specs[] = {
     [HTTP_CLOSED] = { .name = "leat_http_connections_closed_total",
                       .kind = METRIC_COUNTER,
                       .help = "HTTP connections closed because their request did not come whole in "
-                              "time, because another one needed the place, or because all others "
-                              "were being answered.",
+                              "time, because another one needed the place, because all others "
+                              "were being answered, or because its answer was not read.",
                       .label = "reason",
                       .values = closure_names },
     { 0 },
@@ -212,6 +213,15 @@ http_listener_connection_of(HttpListener *self, SoupServerMessage *message)
         g_hash_table_lookup(self->connections, soup_server_message_get_remote_address(message));
 
     return connection != NULL && !connection->is_closing ? connection : NULL;
+}
+
+void
+http_listener_close_unread(HttpListener *self, SoupServerMessage *message)
+{
+    HttpConnection *connection = http_listener_connection_of(self, message);
+
+    if (connection != NULL)
+        http_connection_close(connection, CLOSED_UNREAD);
 }
 
 /* Its answer is the last of the connection. Libsoup, which does not listen itself, ends it then;

@@ -24,6 +24,8 @@ typedef void (*HttpClosedFunc)(const char *why, const char *peer, guint64 n, gpo
 HttpListener *http_listener_new(SoupServer *soup, const Endpoint *listen, const HttpLimits *limits,
                                 const char *kind, const char *component, GError **error);
 void http_listener_on_closed(HttpListener *self, HttpClosedFunc closed, gpointer user);
+/* Ends the connection whose answer is not read. */
+void http_listener_close_unread(HttpListener *self, SoupServerMessage *message);
 MetricSet *http_listener_metrics(const HttpListener *self);
 const Endpoint *http_listener_bound(const HttpListener *self);
 guint http_listener_n_under_way(const HttpListener *self); /* requests not yet answered whole */

@@ -6,6 +6,7 @@
 
 #include "base/http_listener.h"
 #include "base/log.h"
+#include "registry/http_unread.h"
 
 /* On a connection on which nothing moves. */
 #define IDLE_S 150
@@ -19,14 +20,21 @@ typedef struct {
     gpointer user;
 } HttpRoutes;
 
+/* Of each connection there may be an answer of SMALL_BYTES; as much as that may larger ones take
+ * together, but always UNREAD_LEAST. */
+#define SMALL_BYTES (64 * 1024)
+#define UNREAD_LEAST (16 * 1024 * 1024)
+
 struct HttpServer {
     const char *component;
     SoupServer *soup;
     HttpListener *listener;
+    HttpUnread *unread;
     GArray *tables; /* HttpRoutes */
 };
 
 struct HttpRequest {
+    HttpServer *server;
     SoupServerMessage *message; /* referenced */
     char *path;
     char *query_text; /* NULL: none */
@@ -54,6 +62,8 @@ http_request_answer(HttpRequest *self, guint status, const char *content_type, G
 {
     gsize length = body != NULL ? body->len : 0;
 
+    if (body != NULL && body->allocated_len > SMALL_BYTES)
+        http_unread_add(self->server->unread, self->message, body->allocated_len);
     if (self->kind == HTTP_ROUTE_NSQ)
         http_request_add_header(self, NSQ_HEADER, NSQ_HEADER_VALUE);
     soup_server_message_set_status(self->message, status, NULL);
@@ -103,10 +113,11 @@ split_path(HttpRequest *self, const char *path)
 }
 
 static HttpRequest *
-request_new(SoupServerMessage *message, const char *path)
+request_new(HttpServer *server, SoupServerMessage *message, const char *path)
 {
     HttpRequest *self = g_new0(HttpRequest, 1);
 
+    self->server = server;
     self->message = g_object_ref(message);
     split_path(self, path);
     self->query = http_query_parse(self->query_text);
@@ -274,7 +285,7 @@ on_request(SoupServer *soup G_GNUC_UNUSED, SoupServerMessage *message, const cha
 {
     HttpServer *self = user;
     const char *method = soup_server_message_get_method(message);
-    HttpRequest *request = request_new(message, path);
+    HttpRequest *request = request_new(self, message, path);
     gpointer route_user;
     const HttpRoute *route = find_route(self, method, request->path, &route_user);
 
@@ -316,6 +327,8 @@ http_server_new(const char *component, const Endpoint *listen, guint max_connect
     if (self->listener == NULL)
         return NULL;
     http_listener_on_closed(self->listener, on_closed, self);
+    self->unread = http_unread_new(
+        self->listener, MAX((gsize) UNREAD_LEAST, (gsize) max_connections * SMALL_BYTES));
     return g_steal_pointer(&self);
 }
 
@@ -356,6 +369,7 @@ http_server_free(HttpServer *self)
         return;
     soup_server_disconnect(self->soup);
     g_object_unref(self->soup);
+    http_unread_free(self->unread);
     http_listener_free(self->listener);
     g_array_unref(self->tables);
     g_free(self);

@@ -142,6 +142,8 @@ bin_PROGRAMS += leat-registry
 leat_registry_SOURCES = \
 	%D%/http_server.c \
 	%D%/http_server.h \
+	%D%/http_unread.c \
+	%D%/http_unread.h \
 	%D%/http_watch.c \
 	%D%/http_watch.h \
 	%D%/main.c \

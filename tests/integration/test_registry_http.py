@@ -359,6 +359,25 @@ def test_a_look_up_that_waits_keeps_its_place_and_half_requests_give_way(registr
         assert made.metric("leat_http_connections_closed_total", component="nsqlookupd-http") > 0
 
 
+def test_large_answers_that_nobody_reads_give_way_to_others(registry):
+    made = registry(max_http_connections=100)
+    node = joined(made)
+    node.send(b"".join(b"REGISTER topic-%05d-%s c\n" % (i, b"x" * 50) for i in range(20000)))
+    assert node.read(20000 * 6) == 20000 * b"\0\0\0\2OK"
+    size = len(made.ask("/debug").text)
+    deaf = []
+    for _ in range(2 * 16 * 1024 * 1024 // size + 2):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(made.address("nsqlookupd-http"))
+        client.sendall(b"GET /debug HTTP/1.1\r\nHost: r\r\n\r\n")
+        deaf.append(client)
+
+    line = made.wait_for_log("connections closed to keep room", reason="unread-answer")
+    assert line["peer"] == "%s:%d" % deaf[0].getsockname()
+    assert len(made.ask("/debug").text) == size
+
+
 def test_requests_that_libraries_complain_of_have_a_line_now_and_then(registry):
     """libsoup hands a length that is none to GLib, which warns of it each time."""
     made = registry()
