@@ -1,5 +1,5 @@
 """test_namesrv_tcp.py - RocketMQ's remoting protocol: requests, answers, and what hostile clients get."""
-import contextlib
+import signal
 import socket
 import struct
 import time
@@ -186,16 +186,20 @@ def test_many_requests_at_once_hold_nobody_up(namesrv):
     made = namesrv()
     broker, busy = Remoting(made.namesrv), Remoting(made.namesrv)
     broker.register(topics=[f"topic-{i:05}" for i in range(30000)])
-    started = time.monotonic()
-    broker.ask(206)
-    once = time.monotonic() - started
     header = b'{"code":206,"flag":2,"language":"JAVA","opaque":7,"version":479}'
-    busy.socket.sendall(200 * (struct.pack(">II", 4 + len(header), len(header)) + header))
-    time.sleep(once / 2)  # until it has begun
-    started = time.monotonic()
-    broker.route("topic-00000")
 
-    assert time.monotonic() - started < max(0.5, 20 * once), "it waited for all of them"
+    def share_of_their_time():
+        started = time.monotonic()
+        broker.ask(206)
+        once = time.monotonic() - started
+        busy.socket.sendall(200 * (struct.pack(">II", 4 + len(header), len(header)) + header))
+        time.sleep(once / 2)  # until it has begun
+        started = time.monotonic()
+        broker.route("topic-00000")
+        return (time.monotonic() - started) / once / 200
+
+    # A machine that stops for a moment does so once; who waits for all of them does so each time.
+    assert any(share_of_their_time() < 0.1 for _ in range(5)), "it waited for all of them"
 
 
 def test_what_waits_for_its_turn_may_find_no_room(namesrv):
@@ -203,10 +207,12 @@ def test_what_waits_for_its_turn_may_find_no_room(namesrv):
     broker, holder, hasty = Remoting(made.namesrv), Remoting(made.namesrv), Remoting(made.namesrv)
     broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
     holder.socket.sendall(struct.pack(">II", 1000000, 500000) + b"{" * 520000)
-    assert broker.ask(206).code == 0  # by now it is held
-    with contextlib.suppress(ConnectionError):
-        for _ in range(1000):
-            hasty.send(206)
+    for _ in range(20):
+        assert broker.ask(206).code == 0  # by now all of it is held, in however many pieces it came
+    made.signal(signal.SIGSTOP)
+    for _ in range(1000):  # it finds them all at once
+        hasty.send(206)
+    made.signal(signal.SIGCONT)
 
     assert made.wait_for_log("out of resources")
     assert broker.ask(206).code == 0
