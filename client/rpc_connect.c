@@ -1,5 +1,6 @@
 /* rpc_connect.c - a connection ahead of the first event, for those who want to know at once. */
 #include "client/rpc_client_private.h"
+#include "client/rpc_submission.h"
 
 /* FALSE with the reason, having told those who listen. */
 static gboolean
@@ -39,7 +40,7 @@ rpc_client_connect(RpcClient *self, gint64 deadline_us, GError **error)
 
         if (connect_host(self, pass.order->pdata[i], deadline_us, &failure))
             return TRUE;
-        g_string_append_printf(failures, "%s%s", i > 0 ? "; " : "", failure->message);
+        rpc_failures_add(failures, failure->message);
         code = failure->code;
         if (code == RPC_ERROR_CLOSED)
             break;

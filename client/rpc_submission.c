@@ -3,6 +3,10 @@
 
 #include "base/clock.h"
 
+/* After so many bytes of reasons there are enough of them. */
+#define FAILURES_ENOUGH 2000
+#define MORE_FAILURES "and others"
+
 RpcSubmission *
 rpc_submission_new(RpcClient *client, const BatchSlice *slices, guint n_slices, gint64 deadline_us)
 {
@@ -219,15 +223,23 @@ rpc_call_acknowledge(RpcCall *self)
 }
 
 void
+rpc_failures_add(GString *failures, const char *message)
+{
+    if (g_str_has_suffix(failures->str, MORE_FAILURES))
+        return;
+    if (failures->len > 0)
+        g_string_append(failures, "; ");
+    g_string_append(failures, failures->len < FAILURES_ENOUGH ? message : MORE_FAILURES);
+}
+
+void
 rpc_call_fail_attempt(RpcCall *self, const GError *error)
 {
     self->state = RPC_CALL_READY;
     self->failure_code = error->code;
     if (self->failures == NULL)
         self->failures = g_string_new(NULL);
-    else
-        g_string_append(self->failures, "; ");
-    g_string_append(self->failures, error->message);
+    rpc_failures_add(self->failures, error->message);
 }
 
 void

@@ -59,6 +59,8 @@ void rpc_submission_fail(RpcSubmission *self, int code, const char *format, ...)
 /* Says where the call is to go next. FALSE: all attempts are used up, its submission has failed. */
 gboolean rpc_call_choose_host(RpcCall *self);
 void rpc_call_acknowledge(RpcCall *self);
+/* One more of the reasons that an error gives; of a thousand hosts not all are told. */
+void rpc_failures_add(GString *failures, const char *message);
 /* The attempt failed; the call is to be sent again. */
 void rpc_call_fail_attempt(RpcCall *self, const GError *error);
 /* The call is to be sent again, as if this attempt had not been. */

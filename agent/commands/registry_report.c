@@ -103,23 +103,27 @@ append_cell(GString *out, const char *text, glong width, gboolean is_number, gbo
 }
 
 static void
-append_line(GString *out, const ReportTable *self, const char *const *texts)
+append_line(GString *out, const ReportTable *self, const glong *widths, const char *const *texts)
 {
     for (guint i = 0; i < self->n_columns; i++)
-        append_cell(out, texts != NULL ? texts[i] : self->columns[i].name, column_width(self, i),
+        append_cell(out, texts != NULL ? texts[i] : self->columns[i].name, widths[i],
                     self->columns[i].is_number, i + 1 == self->n_columns);
 }
 
 static void
 append_table(GString *out, const ReportTable *self)
 {
+    g_autofree glong *widths = g_new(glong, self->n_columns);
+
     if (self->rows->len == 0) {
         g_string_append_printf(out, "no %s\n", self->name);
         return;
     }
-    append_line(out, self, NULL);
+    for (guint i = 0; i < self->n_columns; i++)
+        widths[i] = column_width(self, i);
+    append_line(out, self, widths, NULL);
     for (guint i = 0; i < self->rows->len; i++)
-        append_line(out, self, (const char *const *) self->rows->pdata[i]);
+        append_line(out, self, widths, (const char *const *) self->rows->pdata[i]);
 }
 
 char *

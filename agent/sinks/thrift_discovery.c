@@ -9,6 +9,8 @@
 
 /* So long after the start, look-ups under way are no failure yet. */
 #define FIRST_LOOK_US (5 * G_USEC_PER_SEC)
+/* Of hosts that join or leave at once so many have a line each, the others one together. */
+#define NAMED_MAX 20
 
 struct ThriftDiscovery {
     Sink *sink;
@@ -53,17 +55,20 @@ static gboolean
 report_difference(const ThriftDiscovery *self, GHashTable *names, GHashTable *others,
                   ReportReason reason, const char *detail)
 {
-    gboolean any = FALSE;
+    guint n = 0;
     GHashTableIter iter;
     gpointer name;
 
     g_hash_table_iter_init(&iter, names);
     while (g_hash_table_iter_next(&iter, &name, NULL))
-        if (!g_hash_table_contains(others, name)) {
+        if (!g_hash_table_contains(others, name) && ++n <= NAMED_MAX)
             component_report(component_of(self), reason, name, detail);
-            any = TRUE;
-        }
-    return any;
+    if (n > NAMED_MAX) {
+        g_autofree char *rest = g_strdup_printf("%u more", n - NAMED_MAX);
+
+        component_report(component_of(self), reason, rest, detail);
+    }
+    return n > 0;
 }
 
 static void

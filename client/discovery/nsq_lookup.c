@@ -63,6 +63,17 @@ lookup_look_into(NsqLookup *self, const GError *error)
 
 /* ---- answers ---- */
 
+/* What cannot be written as a host is none: a node may call itself anything. */
+static gboolean
+is_host(const NsqListedNode *node)
+{
+    g_autoptr(Endpoint) endpoint = endpoint_new(node->broadcast_address, node->tcp_port);
+    g_autofree char *text = endpoint_to_text(endpoint);
+    g_autoptr(Endpoint) read = endpoint_parse_peer(text, NULL);
+
+    return read != NULL;
+}
+
 static GPtrArray *
 hosts_of(const GPtrArray *nodes)
 {
@@ -71,7 +82,8 @@ hosts_of(const GPtrArray *nodes)
     for (guint i = 0; i < nodes->len; i++) {
         const NsqListedNode *node = nodes->pdata[i];
 
-        g_ptr_array_add(hosts, found_host_new(node->broadcast_address, node->tcp_port, 1, 0));
+        if (is_host(node))
+            g_ptr_array_add(hosts, found_host_new(node->broadcast_address, node->tcp_port, 1, 0));
     }
     return hosts;
 }

@@ -1,4 +1,5 @@
 """test_discovery.py - an edge that names no host: registries tell it of collectors, which come, go, and are killed."""
+import collections
 import contextlib
 import http.server
 import json
@@ -101,6 +102,9 @@ class PlainLookup:
     def close(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+Host = collections.namedtuple("Host", ["host", "port"])
 
 
 @pytest.fixture
@@ -209,6 +213,25 @@ def test_each_time_that_one_comes_or_goes_has_a_line(collect, leat, registry):
         far.leave()
         wait_until(lambda n=n: len(agent.log("host left", peer=far.address)) == n, f"it has left {n} times")
         far.join(names)
+
+
+def test_a_registry_that_names_many_hosts_fills_no_log(leat, plain_lookup):
+    names = plain_lookup(*(Host(f"127.0.1.{n}", 1) for n in range(100)))
+    agent = leat(finder([names.lookup]))
+    wait_until(lambda: n_hosts(agent) == 100, "it has found them")
+    failed = agent.wait_for_log("delivery failed, backing off")
+
+    assert [line["peer"] for line in agent.log("host joined")][20:] == ["80 more"]
+    assert len(failed["error"]) < 3000 and failed["error"].endswith("; and others")
+
+
+def test_what_cannot_be_a_host_is_none(collect, leat, plain_lookup):
+    far = collect()
+    names = plain_lookup(*(Host(odd, 1) for odd in ("a b", "a\nb", "x" * 254, "%n", "*", "256.1.1.1")), far)
+    agent = leat(finder([names.lookup]))
+    wait_for_more([far], 10)
+
+    assert n_hosts(agent) == 1 and len(agent.log("host joined")) == 1
 
 
 def test_hosts_that_came_later_have_counters_of_their_own(collect, leat, registry):

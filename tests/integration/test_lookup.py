@@ -79,6 +79,20 @@ def test_nodes_and_topics_of_an_nsqlookupd_are_shown(registry):
     assert table[1].split() == ["10.0.0.1:4150", "4151", "node1", "1.3.0"]
 
 
+def test_a_long_table_is_no_long_wait(registry):
+    names = registry()
+    node = Node(names.tcp)
+    node.identify()
+    node.send(b"".join(b"REGISTER topic-%05d-%s\n" % (n, b"x" * 50) for n in range(20000)))
+    assert node.read(20000 * 6) == 20000 * b"\0\0\0\2OK"
+
+    started = time.monotonic()
+    lines = run("lookup", http_address(names)).stdout.splitlines()
+
+    assert sum("topic-" in line for line in lines) >= 20000
+    assert time.monotonic() - started < 2 + BUSY
+
+
 def test_a_namespace_stands_before_the_topic(registry):
     names = registry()
     node = Node(names.tcp)
