@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "agent/commands/registry_ask.h"
+#include "base/text_hash.h"
 #include "client/discovery/lookup.h"
 #include "registry/wire/cluster_info.h"
 #include "registry/wire/namesrv_codes.h"
@@ -224,23 +225,41 @@ take_topic_list(const RemotingCommand *answer, gpointer user, GError **error)
     return TRUE;
 }
 
-static char *
-addresses_text(const TopicRoute *route, const char *broker)
+static void
+append_addresses(GString *text, const BrokerGroup *group)
 {
-    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < group->addresses->len; i++) {
+        const BrokerAddress *address = &g_array_index(group->addresses, BrokerAddress, i);
+
+        g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", address->address);
+        if (address->id != 0)
+            g_string_append_printf(text, " (%" G_GINT64_FORMAT ")", address->id);
+    }
+}
+
+static void
+free_text(gpointer text)
+{
+    g_string_free(text, TRUE);
+}
+
+/* By broker. (transfer full) */
+static GHashTable *
+address_texts(const TopicRoute *route)
+{
+    GHashTable *texts = g_hash_table_new_full(text_hash, g_str_equal, NULL, free_text);
 
     for (guint i = 0; i < route->brokers->len; i++) {
         const BrokerGroup *group = route->brokers->pdata[i];
+        GString *text = g_hash_table_lookup(texts, group->broker);
 
-        for (guint j = 0; g_str_equal(group->broker, broker) && j < group->addresses->len; j++) {
-            const BrokerAddress *address = &g_array_index(group->addresses, BrokerAddress, j);
-
-            g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", address->address);
-            if (address->id != 0)
-                g_string_append_printf(text, " (%" G_GINT64_FORMAT ")", address->id);
+        if (text == NULL) {
+            text = g_string_new(NULL);
+            g_hash_table_insert(texts, group->broker, text);
         }
+        append_addresses(text, group);
     }
-    return g_string_free(text, FALSE);
+    return texts;
 }
 
 static gboolean
@@ -252,6 +271,7 @@ take_route(const RemotingCommand *answer, gpointer user, GError **error)
     };
     const Reader *self = user;
     g_autoptr(TopicRoute) route = topic_route_decode(answer->body, error);
+    g_autoptr(GHashTable) addresses = route != NULL ? address_texts(route) : NULL;
 
     if (route == NULL)
         return FALSE;
@@ -259,8 +279,9 @@ take_route(const RemotingCommand *answer, gpointer user, GError **error)
     registry_report_begin(self->report, "queues", columns);
     for (guint i = 0; i < route->queues->len; i++) {
         const RouteQueue *queue = route->queues->pdata[i];
+        const GString *text = g_hash_table_lookup(addresses, queue->broker);
 
-        add_row(self->report, g_strdup(queue->broker), addresses_text(route, queue->broker),
+        add_row(self->report, g_strdup(queue->broker), g_strdup(text != NULL ? text->str : ""),
                 g_strdup(queue_perm_to_text(queue->perm)), number_text(queue->read_queues),
                 number_text(queue->write_queues), NULL);
     }

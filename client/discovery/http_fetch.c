@@ -12,8 +12,12 @@ struct HttpClient {
     SoupSession *session;
 };
 
+/* Libsoup reads them for as long as there are any, and nothing else of the thread has its turn. */
+#define MAX_INFORMATIONAL 10
+
 typedef struct {
     SoupMessage *message;
+    guint n_informational;
     GInputStream *stream; /* of the body, once the headers are there */
     GByteArray *body;
     IoLimit limit;
@@ -49,9 +53,31 @@ http_client_free(HttpClient *self)
 }
 
 static void
+on_informational(SoupMessage *message G_GNUC_UNUSED, gpointer user)
+{
+    HttpFetch *self = user;
+
+    if (++self->n_informational > MAX_INFORMATIONAL)
+        g_cancellable_cancel(self->limit.cancel);
+}
+
+/* (transfer full) of both; NULL for NULL. */
+static GError *
+explain(const HttpFetch *self, GError *failure)
+{
+    if (failure == NULL)
+        return NULL;
+    if (self->n_informational <= MAX_INFORMATIONAL)
+        return io_limit_explain(&self->limit, failure);
+    g_error_free(failure);
+    return g_error_new_literal(G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                               "it announces an answer again and again, and never answers");
+}
+
+static void
 fetch_end(HttpFetch *self, GError *failure /* (transfer full) */)
 {
-    g_autoptr(GError) error = failure == NULL ? NULL : io_limit_explain(&self->limit, failure);
+    g_autoptr(GError) error = explain(self, failure);
     SoupMessageHeaders *headers = soup_message_get_response_headers(self->message);
     HttpReply reply = {
         .status = soup_message_get_status(self->message),
@@ -63,6 +89,7 @@ fetch_end(HttpFetch *self, GError *failure /* (transfer full) */)
     self->done(error == NULL ? &reply : NULL, error, self->user);
     g_bytes_unref(reply.body);
     g_clear_object(&self->stream);
+    g_signal_handlers_disconnect_by_data(self->message, self);
     g_object_unref(self->message);
     io_limit_clear(&self->limit);
     g_free(self);
@@ -129,6 +156,7 @@ http_client_get(HttpClient *self, const Endpoint *peer, const char *path, const 
     fetch->body = g_byte_array_new();
     fetch->done = done;
     fetch->user = user;
+    g_signal_connect(fetch->message, "got-informational", G_CALLBACK(on_informational), fetch);
     io_limit_init(&fetch->limit, timeout_us, stop);
     soup_session_send_async(self->session, fetch->message, G_PRIORITY_DEFAULT, fetch->limit.cancel,
                             on_headers, fetch);

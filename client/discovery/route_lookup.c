@@ -1,5 +1,6 @@
 /* route_lookup.c - asks a name server for the route of a topic: its brokers are hosts, their write
  * queues weights, and slaves are for when a master fails. */
+#include "base/text_hash.h"
 #include "client/discovery/found_hosts.h"
 #include "client/discovery/lookup.h"
 #include "client/discovery/remoting_ask.h"
@@ -16,24 +17,25 @@ typedef struct {
     gpointer user;
 } RouteLookup;
 
-/* 0: it takes no new batches, or has no queues of the topic. */
-static guint
-weight_of(const TopicRoute *route, const char *broker)
+/* Of the brokers that take new batches; what is said of one first counts. (transfer full) */
+static GHashTable *
+weights_of(const TopicRoute *route)
 {
+    GHashTable *weights = g_hash_table_new(text_hash, g_str_equal);
+
     for (guint i = 0; i < route->queues->len; i++) {
         const RouteQueue *queue = route->queues->pdata[i];
 
-        if (g_str_equal(queue->broker, broker) && (queue->perm & QUEUE_PERM_WRITE) != 0)
-            return (guint) MAX(queue->write_queues, 0);
+        if ((queue->perm & QUEUE_PERM_WRITE) != 0 && !g_hash_table_contains(weights, queue->broker))
+            g_hash_table_insert(weights, queue->broker,
+                                GINT_TO_POINTER(MAX(queue->write_queues, 0)));
     }
-    return 0;
+    return weights;
 }
 
 static void
-add_group(const TopicRoute *route, const BrokerGroup *group, GPtrArray *hosts)
+add_group(const BrokerGroup *group, guint weight, GPtrArray *hosts)
 {
-    guint weight = weight_of(route, group->broker);
-
     for (guint i = 0; i < group->addresses->len; i++) {
         const BrokerAddress *broker = &g_array_index(group->addresses, BrokerAddress, i);
         g_autoptr(Endpoint) endpoint = endpoint_parse_peer(broker->address, NULL);
@@ -48,10 +50,14 @@ add_group(const TopicRoute *route, const BrokerGroup *group, GPtrArray *hosts)
 static GPtrArray *
 hosts_of(const TopicRoute *route)
 {
+    g_autoptr(GHashTable) weights = weights_of(route);
     GPtrArray *hosts = found_hosts_new();
 
-    for (guint i = 0; i < route->brokers->len; i++)
-        add_group(route, route->brokers->pdata[i], hosts);
+    for (guint i = 0; i < route->brokers->len; i++) {
+        const BrokerGroup *group = route->brokers->pdata[i];
+
+        add_group(group, GPOINTER_TO_UINT(g_hash_table_lookup(weights, group->broker)), hosts);
+    }
     return hosts;
 }
 

@@ -158,6 +158,10 @@ def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, regi
     assert f"port {names.tcp[1]} is nsqlookupd's for TCP" in line["detail"] and "9876" in line["detail"]
 
 
+def frame(header, body=b""):
+    return struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body
+
+
 def assert_each_is_told(leat, config, option, fake, whats):
     """Of each of those who answer so, the log says what is wrong with it."""
     peers = {"127.0.0.1:%d" % fake(Blunt, said=said).port: what for said, what in whats.items()}
@@ -177,6 +181,8 @@ def test_who_is_no_name_server_is_told_as_what_it_is(leat, fake):
         b"HTTP/1.1 400 Bad Request\r\n\r\n": "is one where HTTP is spoken; write the port of the name server",
         b"\0\0\0\4\0\0\0\0": "it is no name server: a header cannot be read",
         b"\0\0\0\6\0\0\0\2{}": "its answer cannot be read: an object is missing",
+        frame(b'{"code":1,"flag":1,"opaque":1,"remark":"no\\n\\u001b[2J' + b"!" * 1000 + b'"}'):
+            "it answered with code 1: no  [2J" + 193 * "!" + "...",
     })
 
 
@@ -190,5 +196,6 @@ def test_who_is_no_nsqlookupd_is_told_as_what_it_is(leat, fake):
         b"SSH-2.0-OpenSSH_9.2\r\n": "it is no nsqlookupd: ",
         b"HTTP/1.1 404 Not Found\r\n\r\nnothing": "it speaks HTTP, but not as nsqlookupd does",
         b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n": "it answered with HTTP status 302",
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 1000: "it announces an answer again and again, and never answers",
         b"HTTP/1.1 200 OK\r\n\r\nhello": "its answer cannot be read: a value is missing",
     })

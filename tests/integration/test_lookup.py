@@ -6,10 +6,11 @@ import time
 
 import pytest
 
+from fake_registry import Blunt
 from leat import BUSY, TIMEOUT, needs, program, wait_until
 from registry import Node
 from test_discovery import TOPIC, http_address
-from test_discovery_routes import router
+from test_discovery_routes import frame, router
 
 pytestmark = needs("libsoup")
 
@@ -199,6 +200,18 @@ def test_a_broker_that_is_killed_is_left_at_once(brokers, leat):
 
     assert time.monotonic() - killed < 0.1 + BUSY
     more(second, 100)
+
+
+def test_a_long_route_is_no_long_wait(fake):
+    queue = {"perm": 6, "readQueueNums": 4, "writeQueueNums": 4, "topicSysFlag": 0}
+    names = [f"broker-{n}" for n in range(50000)]
+    route = json.dumps({"brokerDatas": [{"brokerAddrs": {"0": "127.0.0.1:1"}, "brokerName": n, "cluster": "c"} for n in names],
+                        "filterServerTable": {}, "queueDatas": [{"brokerName": n, **queue} for n in names]}).encode()
+    registry = "127.0.0.1:%d" % fake(Blunt, said=frame(b'{"code":0,"flag":1,"opaque":1}', route)).port
+
+    started = time.monotonic()
+    assert run("lookup", registry, TOPIC).stdout.count("127.0.0.1:1") == 50000
+    assert time.monotonic() - started < 2 + BUSY
 
 
 def test_queues_of_a_topic_are_resized(brokers):
