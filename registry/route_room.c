@@ -10,6 +10,8 @@
 #define MAPPING_MAX_BYTES (64 * 1024)
 #define MAPPING_ENTRY_BYTES 1024
 #define FILTER_SERVERS_MAX 64
+/* They are kept in order, and looked through: a broker has a few. */
+#define BROKER_NODES_MAX 1000
 
 static gboolean
 is_long(const char *text, gsize max)
@@ -121,11 +123,22 @@ has_room(const RouteTable *self, const BrokerRegistration *told)
     return n + count_new_topics(self, told) <= self->rules.max_entries;
 }
 
+static gboolean
+has_too_many_nodes(const RouteTable *self, const BrokerRegistration *told)
+{
+    const RouteBroker *broker = route_table_find_broker(self, told->broker);
+
+    return broker != NULL && broker->nodes->len >= BROKER_NODES_MAX &&
+           route_broker_node(broker, told->id) == NULL;
+}
+
 RouteOutcome
 route_room_check(const RouteTable *self, const BrokerRegistration *told)
 {
     if (has_long_name(told) || has_long_lists(told))
         return ROUTE_TOO_LONG;
+    if (has_too_many_nodes(self, told))
+        return ROUTE_FULL;
     return has_room(self, told) ? ROUTE_ACCEPTED : ROUTE_FULL;
 }
 

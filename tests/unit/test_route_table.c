@@ -262,6 +262,22 @@ test_a_broker_is_not_listed_in_clusters_without_end(RouteFixture *self, UNUSED)
 }
 
 static void
+test_a_broker_has_a_thousand_nodes_at_most(RouteFixture *self, UNUSED)
+{
+    for (gint64 id = 0; id < 1000; id++) {
+        g_autofree char *address = g_strdup_printf("a%" G_GINT64_FORMAT, id);
+
+        route_fixture_join(self, "b1", id, address, "t1 t2");
+    }
+
+    route_fixture_tell(self, "b1", 1000, "other", "t1 t2");
+    g_assert_cmpint(register_told(self), ==, ROUTE_FULL);
+    route_fixture_join(self, "b1", 500, "other", "t1 t2"); /* in the place of another */
+    route_fixture_join(self, "b2", 1000, "a999", "t1 t2");
+    route_fixture_join(self, "b1", 1000, "a1000", "t1 t2");
+}
+
+static void
 test_names_have_an_end(RouteFixture *self, UNUSED)
 {
     g_autofree char *name = g_strnfill(1025, 'x');
@@ -401,6 +417,7 @@ main(int argc, char **argv)
     ADD(an_address_that_has_another_name_is_not_listed_twice);
     ADD(filter_servers_stay_unless_they_are_told_anew);
     ADD(the_mapping_of_a_static_topic_is_kept_with_it);
+    ADD(a_broker_has_a_thousand_nodes_at_most);
     ADD(names_have_an_end);
     ADD(who_unregisters_takes_the_topics_that_nobody_else_offers);
     ADD(several_may_unregister_and_nothing_is_left);
