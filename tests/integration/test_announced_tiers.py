@@ -1,6 +1,7 @@
 """test_announced_tiers.py - agents find agents: an edge that names no host, collectors that announce themselves, one registry
 between them, in either language. Collectors come, go and die; registries restart; no number is missing."""
 import json
+import signal
 import time
 
 import pytest
@@ -24,9 +25,9 @@ class Nsq:
     def discovery(self):
         return {"type": "nsqlookupd", "http-addresses": ["%s:%d" % self.made.address("nsqlookupd-http")], "topic": "logs"}
 
-    def restart(self):
+    def restart(self, end="stop"):
         tcp, http = self.made.tcp, self.made.address("nsqlookupd-http")
-        self.made.stop()
+        getattr(self.made, end)()
         self.made = self.make(tcp_address="%s:%d" % tcp, http_address="%s:%d" % http)
 
 
@@ -44,16 +45,43 @@ class RocketMq:
     def discovery(self):
         return {"type": "namesrv", "addresses": ["%s:%d" % self.made.namesrv], "topic": "logs", "poll-interval": "500ms"}
 
-    def restart(self):
+    def restart(self, end="stop"):
         address = self.made.namesrv
-        self.made.stop()
+        getattr(self.made, end)()
         self.made = self.make(listen="%s:%d" % address)
+
+
+def both_addresses(one, other):
+    """The same configuration, with the addresses of both."""
+    return {key: value + other[key] if key.endswith("addresses") else value for key, value in one.items()}
+
+
+class Two:
+    """Two registries that know nothing of each other."""
+
+    def __init__(self, one, other):
+        self.one, self.other = one, other
+
+    def registration(self, name):
+        return both_addresses(self.one.registration(name), self.other.registration(name))
+
+    def discovery(self):
+        return both_addresses(self.one.discovery(), self.other.discovery())
+
+
+def make_between(request):
+    return Nsq(request.getfixturevalue("registry")) if request.param == "nsqlookupd" else RocketMq(
+        request.getfixturevalue("namesrv"))
 
 
 @pytest.fixture(params=["nsqlookupd", "namesrv"])
 def between(request):
-    return Nsq(request.getfixturevalue("registry")) if request.param == "nsqlookupd" else RocketMq(
-        request.getfixturevalue("namesrv"))
+    return make_between(request)
+
+
+@pytest.fixture(params=["nsqlookupd", "namesrv"])
+def two(request):
+    return Two(make_between(request), make_between(request))
 
 
 class Collector:
@@ -86,10 +114,10 @@ class Collector:
 
 
 @pytest.fixture
-def collect(leat, tmp_path, between):
+def collect(leat, tmp_path):
     made = []
 
-    def make():
+    def make(between):
         made.append(Collector(leat, tmp_path, f"collector-{len(made)}", between))
         return made[-1]
 
@@ -121,11 +149,11 @@ def assert_nothing_is_missing(sender, collectors):
 
 
 def test_collectors_come_stop_and_die(leat, collect, between):
-    first, second = collect(), collect()
+    first, second = collect(between), collect(between)
     sender = start_edge(leat, between)
     wait_for_more(first, second)
 
-    third = collect()
+    third = collect(between)
     joined = time.monotonic()
     sender.wait_for_log("host joined", peer=third.address)
     assert time.monotonic() - joined < 1 + BUSY
@@ -143,7 +171,7 @@ def test_collectors_come_stop_and_die(leat, collect, between):
 
 
 def test_a_registry_that_restarts_stops_no_traffic(leat, collect, between):
-    first, second = collect(), collect()
+    first, second = collect(between), collect(between)
     sender = start_edge(leat, between)
     wait_for_more(first, second)
 
@@ -153,6 +181,27 @@ def test_a_registry_that_restarts_stops_no_traffic(leat, collect, between):
     wait_for_more(first, second)
 
     assert not sender.log("host left")
-    third = collect()
+    third = collect(between)
     wait_for_more(third)
+    assert_nothing_is_missing(sender, collect.all)
+
+
+def test_one_of_two_registries_is_cut_off_and_the_other_killed(leat, collect, two):
+    collectors = collect(two), collect(two)
+    sender = start_edge(leat, two)
+    wait_for_more(*collectors)
+
+    two.one.made.process.send_signal(signal.SIGSTOP)
+    two.other.restart("kill")
+    back = time.monotonic()
+    address = "%s:%d" % (two.other.made.tcp if isinstance(two.other, Nsq) else two.other.made.namesrv)
+    for collector in collectors:
+        wait_until(lambda c=collector: len(c.agent.log("registered", peer=address)) == 2, "it is registered again")
+    assert time.monotonic() - back < 1 + BUSY
+    third = collect(two)
+    wait_for_more(*collectors, third)
+    two.one.made.process.send_signal(signal.SIGCONT)
+    wait_for_more(*collectors, third)
+
+    assert not sender.log("host left")
     assert_nothing_is_missing(sender, collect.all)
