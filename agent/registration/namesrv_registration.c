@@ -185,10 +185,12 @@ take_command(ByteSpan *input, GError **error)
 static gboolean
 check_answer(const RemotingCommand *answer, GError **error)
 {
+    g_autofree char *remark = remoting_command_remark(answer);
+
     if (answer->code == REMOTING_SUCCESS)
         return TRUE;
     g_set_error(error, REGISTRATION_ERROR, REGISTRATION_ERROR_REFUSED, "it answers %d: %s",
-                answer->code, answer->remark != NULL ? answer->remark : "without a reason");
+                answer->code, *remark != '\0' ? remark : "without a reason");
     return FALSE;
 }
 

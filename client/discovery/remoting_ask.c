@@ -4,9 +4,6 @@
 #include "client/discovery/frame_exchange.h"
 #include "client/discovery/registry_port.h"
 
-/* Letters of what a peer may add to an error. */
-#define REMARK_MAX 200
-
 typedef struct {
     guint16 port;
     RemotingAnswered done;
@@ -86,25 +83,11 @@ remoting_ask(const Endpoint *peer, const RemotingCommand *request, gint64 timeou
     frame_exchange(peer, bytes, REMOTING_MAX_FRAME, timeout_us, stop, on_exchanged, self);
 }
 
-/* A line, and not a long one. (transfer full) */
-static char *
-remark_of(const RemotingCommand *answer)
-{
-    const char *whole = answer->remark != NULL ? answer->remark : "";
-    gboolean is_long = g_utf8_strlen(whole, -1) > REMARK_MAX;
-    g_autofree char *remark = is_long ? g_utf8_substring(whole, 0, REMARK_MAX) : g_strdup(whole);
-
-    for (char *c = remark; *c != '\0'; c++)
-        if (g_ascii_iscntrl(*c))
-            *c = ' ';
-    return g_strconcat(*remark != '\0' ? ": " : "", remark, is_long ? "..." : "", NULL);
-}
-
 GError *
 remoting_refusal(const RemotingCommand *answer)
 {
-    g_autofree char *remark = remark_of(answer);
+    g_autofree char *remark = remoting_command_remark(answer);
 
-    return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with code %d%s", answer->code,
-                       remark);
+    return g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, "it answered with code %d%s%s", answer->code,
+                       *remark != '\0' ? ": " : "", remark);
 }

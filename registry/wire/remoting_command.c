@@ -7,6 +7,9 @@
 #include "registry/wire/fastjson.h"
 #include "registry/wire/remoting_frame.h"
 
+/* Letters. */
+#define REMARK_MAX 200
+
 static void
 field_clear(RemotingField *self)
 {
@@ -98,6 +101,19 @@ remoting_command_set_body(RemotingCommand *self, GString *body)
     self->body.length = body->len;
     self->own_body = g_string_free(body, FALSE);
     self->body.data = (const guint8 *) self->own_body;
+}
+
+char *
+remoting_command_remark(const RemotingCommand *self)
+{
+    const char *whole = self->remark != NULL ? self->remark : "";
+    gboolean is_long = g_utf8_strlen(whole, -1) > REMARK_MAX;
+    g_autofree char *remark = is_long ? g_utf8_substring(whole, 0, REMARK_MAX) : g_strdup(whole);
+
+    for (char *c = remark; *c != '\0'; c++)
+        if (g_ascii_iscntrl(*c))
+            *c = ' ';
+    return g_strconcat(remark, is_long ? "..." : "", NULL);
 }
 
 const char *

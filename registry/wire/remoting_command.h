@@ -70,5 +70,8 @@ gboolean remoting_command_get_int(const RemotingCommand *self, const char *name,
                                   gint64 max, gint64 *value, GError **error);
 /* As the originals: "true" in any case is true, all else is not. */
 gboolean remoting_command_get_bool(const RemotingCommand *self, const char *name);
+/* (transfer full) The remark as a part of an error: one line, not a long one; "" if there is none.
+ */
+char *remoting_command_remark(const RemotingCommand *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RemotingCommand, remoting_command_free)

@@ -285,6 +285,23 @@ test_request_without_anything(void)
 }
 
 static void
+test_a_remark_in_an_error_is_one_short_line(void)
+{
+    g_autoptr(RemotingCommand) command = remoting_command_new(1, 0);
+    g_autofree char *nothing = remoting_command_remark(command);
+    g_autofree char *end = g_strnfill(500, 'y');
+    g_autofree char *shown = NULL;
+
+    g_assert_cmpstr(nothing, ==, "");
+    command->remark = g_strconcat("\xc3\xbc\n\x1b[2J", end, NULL);
+    shown = remoting_command_remark(command);
+
+    g_assert_true(g_str_has_prefix(shown, "\xc3\xbc  [2Jyyy"));
+    g_assert_true(g_str_has_suffix(shown, "yyy..."));
+    g_assert_cmpint(g_utf8_strlen(shown, -1), ==, 203);
+}
+
+static void
 test_field_values(void)
 {
     g_autoptr(RemotingCommand) command = remoting_command_new(1, 1);
@@ -325,6 +342,8 @@ main(int argc, char **argv)
     g_test_add_func("/remoting/too-many-fields", test_too_many_fields);
     g_test_add_func("/remoting/answer", test_answer_is_written_as_the_original_writes_it);
     g_test_add_func("/remoting/request", test_request_without_anything);
+    g_test_add_func("/remoting/a-remark-in-an-error-is-one-short-line",
+                    test_a_remark_in_an_error_is_one_short_line);
     g_test_add_func("/remoting/field-values", test_field_values);
     return g_test_run();
 }
