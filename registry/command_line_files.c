@@ -9,6 +9,7 @@
 
 typedef struct {
     CommandLine *command_line;
+    const char *path;
     Problems *problems;
 } File;
 
@@ -27,6 +28,14 @@ read_text(const char *path, Problems *problems)
     return text;
 }
 
+/* It is told when the file has been read and the log is there. */
+static void
+note_ignored(const File *self, int line, const char *key, const char *why)
+{
+    g_ptr_array_add(self->command_line->ignored,
+                    g_strdup_printf("%s:%d: '%s' %s", self->path, line, key, why));
+}
+
 /* ---- nsqlookupd's ---- */
 
 static gboolean
@@ -36,7 +45,7 @@ may_be_in_file(const ArgumentSpec *spec)
 }
 
 static void
-visit_pair(const char *key, const char *value, int line, gpointer user)
+visit_pair(const char *key, const char *value, gboolean in_table, int line, gpointer user)
 {
     const File *self = user;
     g_autofree char *name = g_strdelimit(g_strdup(key), "_", '-');
@@ -44,8 +53,10 @@ visit_pair(const char *key, const char *value, int line, gpointer user)
     const ValuePlace place = { .problems = self->problems, .name = key, .line = line };
 
     if (spec == NULL || !may_be_in_file(spec))
-        g_ptr_array_add(self->command_line->ignored,
-                        g_strdup_printf("the file's '%s' has no effect here", key));
+        note_ignored(self, line, key, "has no effect here");
+    else if (in_table)
+        note_ignored(self, line, key,
+                     "has no effect below a [heading]; move it above the first one");
     else
         command_line_set(self->command_line, spec, value, &place);
 }
@@ -55,7 +66,7 @@ read_config(CommandLine *self, const char *path)
 {
     g_autoptr(Problems) problems = problems_new(path);
     g_autofree char *text = read_text(path, problems);
-    File file = { .command_line = self, .problems = problems };
+    File file = { .command_line = self, .path = path, .problems = problems };
 
     self->is_nsqlookupd = TRUE;
     if (text != NULL)
@@ -75,10 +86,9 @@ take_property(const char *key, const char *value, const char *property, int line
 }
 
 static void
-note_odd_property(const char *property, const char *why, int line G_GNUC_UNUSED, gpointer user)
+note_odd_property(const char *property, const char *why, int line, gpointer user)
 {
-    g_ptr_array_add(((const File *) user)->command_line->ignored,
-                    g_strdup_printf("the file's '%s' %s", property, why));
+    note_ignored(user, line, property, why);
 }
 
 static void
@@ -92,7 +102,7 @@ read_properties(CommandLine *self, const char *path)
 {
     g_autoptr(Problems) problems = problems_new(path);
     g_autofree char *text = read_text(path, problems);
-    File file = { .command_line = self, .problems = problems };
+    File file = { .command_line = self, .path = path, .problems = problems };
     const PropertiesReader reader = {
         .option = take_property, .odd = note_odd_property, .wrong = refuse_property, .user = &file
     };

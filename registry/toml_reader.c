@@ -54,8 +54,45 @@ read_word(const char **at)
     return word;
 }
 
+/* A list of one line; NULL if it has no end there. */
+static char *
+read_list(const char **at)
+{
+    const char *start = *at;
+    int depth = 0;
+
+    do {
+        g_autofree char *text = NULL;
+
+        if (**at == '"' || **at == '\'') {
+            text = read_string(at);
+            if (text == NULL)
+                return NULL;
+            continue;
+        }
+        depth += **at == '[' ? 1 : **at == ']' ? -1 : 0;
+        (*at)++;
+    } while (depth > 0 && **at != '\0');
+    return depth == 0 ? g_strndup(start, (gsize) (*at - start)) : NULL;
+}
+
+static char *
+read_value(const char **at)
+{
+    switch (**at) {
+    case '"':
+    case '\'':
+        return read_string(at);
+    case '[':
+        return read_list(at);
+    default:
+        return read_word(at);
+    }
+}
+
+/* ret_at: where in the line the value begins. */
 static gboolean
-read_pair(const char *line, char **ret_key, char **ret_value)
+read_pair(const char *line, char **ret_key, char **ret_value, const char **ret_at)
 {
     const char *at = line;
     gsize length = strspn(at, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-");
@@ -66,12 +103,24 @@ read_pair(const char *line, char **ret_key, char **ret_value)
     if (length == 0 || *at != '=')
         return FALSE;
     at = skip_space(at + 1);
-    value = *at == '"' || *at == '\'' ? read_string(&at) : read_word(&at);
+    *ret_at = at;
+    value = read_value(&at);
     if (value == NULL || !is_over(at))
         return FALSE;
     *ret_key = g_steal_pointer(&key);
     *ret_value = g_steal_pointer(&value);
     return TRUE;
+}
+
+/* Numbers and truths alone do without quotes; TOML's times too, but no key here has one. */
+static gboolean
+lacks_quotes(const char *at, const char *value)
+{
+    static const char plain[] =
+        "^(true|false|0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|"
+        "[+-]?(inf|nan|[0-9][0-9_]*(\\.[0-9][0-9_]*)?([eE][+-]?[0-9_]+)?))$";
+
+    return *at != '"' && *at != '\'' && *at != '[' && !g_regex_match_simple(plain, value, 0, 0);
 }
 
 gboolean
@@ -82,20 +131,24 @@ toml_read(const char *text, TomlVisitor visit, gpointer user, Problems *problems
 
     for (int i = 0; lines[i] != NULL; i++) {
         const char *line = skip_space(lines[i]);
+        const char *at;
         g_autofree char *key = NULL;
         g_autofree char *value = NULL;
 
         if (is_over(line))
             continue;
-        if (*line == '[') {
+        if (*line == '[')
             in_table = TRUE;
-            continue;
-        }
-        if (!read_pair(line, &key, &value))
+        else if (!read_pair(line, &key, &value, &at))
             problems_add_at(problems, i + 1, (int) (line - lines[i]) + 1, "",
                             "this is no 'key = value'; write tcp_address = \"0.0.0.0:4160\"");
-        else if (!in_table)
-            visit(key, value, i + 1, user);
+        else if (lacks_quotes(at, value))
+            problems_add_at(problems, i + 1, (int) (at - lines[i]) + 1, key,
+                            "'%s' is no number and neither true nor false; write it in quotes, "
+                            "\"%s\"",
+                            value, value);
+        else
+            visit(key, value, in_table, i + 1, user);
     }
     return problems_count(problems) == 0;
 }

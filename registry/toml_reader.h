@@ -6,9 +6,10 @@
 
 #include "base/problems.h"
 
-/* Called for each key outside of a [table], with its value as text: a string without its quotes, or
- * a number or truth as it was written. */
-typedef void (*TomlVisitor)(const char *key, const char *value, int line, gpointer user);
+/* Called for each key with its value as text: a string without its quotes, or a number, truth or
+ * list as it was written. in_table: it stands below a [table]. */
+typedef void (*TomlVisitor)(const char *key, const char *value, gboolean in_table, int line,
+                            gpointer user);
 
 /* FALSE with problems: what is no such file. */
 gboolean toml_read(const char *text, TomlVisitor visit, gpointer user, Problems *problems);

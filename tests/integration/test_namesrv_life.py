@@ -400,7 +400,7 @@ def test_the_file_and_options_of_namesrv_are_taken_as_it_spells_them(properties,
     with contextlib.closing(Remoting(made.address("namesrv"))) as client:
         assert client.ask(100, namespace="n", key="k", value="v").code == 0
     assert (tmp_path / "kv" / "kvConfig.json").exists()
-    assert made.log("option ignored", detail="the file's 'rocketmqHome' has no effect here")
+    assert made.log("option ignored", detail=f"{properties}:5: 'rocketmqHome' has no effect here")
     assert not made.log("listening", component="http") and not made.log("listening", component="nsqlookupd-tcp")
     made.stop()
 

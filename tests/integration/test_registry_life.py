@@ -107,11 +107,13 @@ def test_the_file_of_nsqlookupd_is_read_and_options_beat_it(started, tmp_path):
     (tmp_path / "lookupd.cfg").write_text(
         '## as it comes with NSQ\nlog_level = "warn"\ntcp_address = "127.0.0.1:0"\nhttp_address = "0.0.0.0:1"\n'
         "# broadcast_address = \"\"\nbroadcast_address = 'file.example' # why not\ntombstone_lifetime = \"45s\"\n"
-        "some_thing = 5\n")
+        "some_thing = 5\n[nsqlookupd]\nhttp_address = \"0.0.0.0:2\"\n")
     made = started("-http-address=127.0.0.1:0", "-config", str(tmp_path / "lookupd.cfg"))
 
     assert b'"broadcast_address":"file.example"' in Node(made.tcp).identify()
-    assert made.log("option ignored", detail="the file's 'some_thing' has no effect here")
+    assert made.log("option ignored", detail=f"{tmp_path}/lookupd.cfg:8: 'some_thing' has no effect here")
+    assert made.log("option ignored", detail=f"{tmp_path}/lookupd.cfg:10: 'http_address' has no effect below a [heading]; "
+                    "move it above the first one")
 
 
 def test_a_bad_file_of_nsqlookupd_is_refused(tmp_path):
@@ -127,6 +129,8 @@ def test_a_bad_file_of_nsqlookupd_is_refused(tmp_path):
     ('broadcast_address = ""\n', "1:1: broadcast_address: '' is no host; write a name or an address"),
     ('log_level = "loud"\n', "1:1: log_level: 'loud' is none of its values; write error, "),
     ('\ntcp_address = "abc"\n', "2:1: tcp_address: 'abc' has no port; write abc:PORT"),
+    ("tcp_address = 127.0.0.1:5160 # ours\n", "1:15: tcp_address: '127.0.0.1:5160' is no number and neither true nor false; "
+     'write it in quotes, "127.0.0.1:5160"'),
     ('inactive_producer_timeout = "5"\n', "1:1: inactive_producer_timeout: '5' has no unit; write"),
 ])
 def test_a_bad_value_of_nsqlookupd_is_refused_with_line_key_and_remedy(tmp_path, text, said):

@@ -73,9 +73,9 @@ test_durations(void)
 /* ---- TOML ---- */
 
 static void
-note_pair(const char *key, const char *value, int line, gpointer user)
+note_pair(const char *key, const char *value, gboolean in_table, int line, gpointer user)
 {
-    g_string_append_printf(user, "%d:%s=[%s] ", line, key, value);
+    g_string_append_printf(user, "%d:%s%s=[%s] ", line, in_table ? "table's " : "", key, value);
 }
 
 static void
@@ -90,18 +90,22 @@ test_keys_and_values(void)
                             "  b='\\n'\n"
                             "c_d = 5# five\n"
                             "e = true\n"
+                            "list = [\"x]\", [1, 2]] # more\n"
                             "[table]\n"
                             "f = 1\n",
                             note_pair, seen, problems));
 
-    g_assert_cmpstr(seen->str, ==, "2:a=[x # \"y\"] 4:b=[\\n] 5:c_d=[5] 6:e=[true] ");
+    g_assert_cmpstr(seen->str, ==,
+                    "2:a=[x # \"y\"] 4:b=[\\n] 5:c_d=[5] 6:e=[true] "
+                    "7:list=[[\"x]\", [1, 2]]] 9:table's f=[1] ");
 }
 
 static void
 test_lines_that_are_none(void)
 {
-    static const char *const rows[] = { "a",         "a =",         "= 1",    "a = \"x",
-                                        "a = 'x' y", "a = \"\\q\"", "a = 1 2" };
+    static const char *const rows[] = { "a",         "a =",         "= 1",     "a = \"x",
+                                        "a = 'x' y", "a = \"\\q\"", "a = 1 2", "a = [\"x]",
+                                        "a = [[1]",  "a = ]" };
 
     for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autoptr(GString) seen = g_string_new(NULL);
@@ -110,6 +114,25 @@ test_lines_that_are_none(void)
         g_assert_false(toml_read(rows[i], note_pair, seen, problems));
         g_assert_cmpuint(problems_count(problems), ==, 1);
         g_assert_cmpstr(seen->str, ==, "");
+    }
+}
+
+static void
+test_values_that_lack_their_quotes(void)
+{
+    static const char *const good[] = { "1", "-1_000", "+1.5e-3", "0xff", "inf", "true", "false" };
+    static const char *const bad[] = { "127.0.0.1:4160", ":4160", "60s",    "x",
+                                       "True",           "1.",    "[::1]:1" };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(good) + G_N_ELEMENTS(bad); i++) {
+        gboolean is_good = i < G_N_ELEMENTS(good);
+        const char *value = is_good ? good[i] : bad[i - G_N_ELEMENTS(good)];
+        g_autofree char *line = g_strdup_printf("a = %s", value);
+        g_autoptr(GString) seen = g_string_new(NULL);
+        g_autoptr(Problems) problems = problems_new("file");
+
+        g_assert_cmpint(toml_read(line, note_pair, seen, problems), ==, is_good);
+        g_assert_cmpint(seen->len > 0, ==, is_good);
     }
 }
 
@@ -124,5 +147,6 @@ main(int argc, char **argv)
     g_test_add_func("/go-duration", test_durations);
     g_test_add_func("/toml/pairs", test_keys_and_values);
     g_test_add_func("/toml/bad", test_lines_that_are_none);
+    g_test_add_func("/toml/quotes", test_values_that_lack_their_quotes);
     return g_test_run();
 }
