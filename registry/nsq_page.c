@@ -80,6 +80,7 @@ append_node(GString *out, const NsqTable *table, const NsqNode *node, GHashTable
     guint n_topics = count_topics(table, node, now_us, &n_hidden);
 
     html_row_begin(out, address);
+    html_cell(out, node->identity->node);
     html_cell(out, node->identity->remote_address);
     html_cell(out, node->identity->hostname);
     html_cell(out, node->identity->version);
@@ -94,8 +95,8 @@ static void
 append_nodes(GString *out, const NsqTable *table, gint64 now_us)
 {
     static const char *const columns[] = {
-        "Address",    "Connected from", "Host",  "Version", "Topics",
-        "Tombstones", "Last heard",     "State", NULL,
+        "Address", "HTTP address", "Connected from", "Host",  "Version",
+        "Topics",  "Tombstones",   "Last heard",     "State", NULL,
     };
     g_autoptr(GHashTable) newest = newest_nodes(table);
     guint n = 0;
@@ -125,13 +126,31 @@ static void
 append_channels(GString *out, const NsqTopic *topic)
 {
     g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(topic->channels), compare_texts);
+    guint n = 0;
 
-    g_string_append(out, "<td>");
-    for (GList *link = names; link != NULL; link = link->next) {
-        html_append_text(out, link->data);
-        g_string_append(out, link->next != NULL ? ", " : "");
-    }
-    g_string_append(out, "</td>");
+    html_names_begin(out);
+    for (GList *link = names; link != NULL; link = link->next)
+        html_name(out, n++, link->data, "");
+    html_names_end(out, n);
+}
+
+/* By the names that a tombstone takes; first those that have one, as few are shown. */
+static void
+append_nodes_of_topic(GString *out, const NsqTable *table, const NsqTopic *topic, gint64 now_us)
+{
+    guint n = 0;
+
+    html_names_begin(out);
+    for (int hidden = TRUE; hidden >= FALSE; hidden--)
+        for (NsqProducer *producer = topic->own.first; producer != NULL;
+             producer = producer->next) {
+            gboolean is_active = nsq_table_node_is_active(table, producer->node, now_us);
+            const char *remark = hidden ? "under a tombstone" : is_active ? "" : "silent";
+
+            if (nsq_table_producer_is_hidden(table, producer, now_us) == hidden)
+                html_name(out, n++, producer->node->identity->node, remark);
+        }
+    html_names_end(out, n);
 }
 
 static void
@@ -151,6 +170,7 @@ append_topic(GString *out, const NsqTable *table, const NsqTopic *topic, gint64 
     }
     html_row_begin(out, head);
     append_channels(out, topic);
+    append_nodes_of_topic(out, table, topic, now_us);
     html_number(out, n_visible);
     html_number(out, n_hidden);
     html_number(out, n_silent);
@@ -161,8 +181,16 @@ append_topic(GString *out, const NsqTable *table, const NsqTopic *topic, gint64 
 static void
 append_topics(GString *out, const NsqTable *table, gint64 now_us)
 {
-    static const char *const columns[] = { "Topic",        "Channels", "Nodes", "Under tombstone",
-                                           "Silent nodes", "State",    NULL };
+    static const char *const columns[] = {
+        "Topic",
+        "Channels",
+        "Nodes by HTTP address",
+        "Offered by",
+        "Under tombstone",
+        "Silent nodes",
+        "State",
+        NULL,
+    };
     g_autoptr(GList) topics =
         g_list_sort(g_hash_table_get_values(nsq_table_topics(table)), compare_names);
     guint n = 0;
@@ -179,11 +207,15 @@ nsq_page_append(GString *out, const NsqTable *table, gint64 now_us)
 {
     NsqCounts counts = nsq_table_counts(table);
 
-    g_string_append_printf(out,
-                           "<h2>NSQ</h2>\n<p>%u nodes, %u topics, %u channels, %u registrations, "
-                           "%u under a tombstone.</p>\n",
-                           counts.nodes, counts.topics, counts.channels, counts.registrations,
-                           counts.tombstones);
+    g_string_append(out, "<h2>NSQ</h2>\n<p>");
+    html_append_count(out, counts.nodes, "node");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.topics, "topic");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.channels, "channel");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.registrations, "registration");
+    g_string_append_printf(out, ", %u under a tombstone.</p>\n", counts.tombstones);
     append_nodes(out, table, now_us);
     append_topics(out, table, now_us);
 }

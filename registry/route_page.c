@@ -162,11 +162,17 @@ route_page_append(GString *out, const RouteTable *table, gint64 now_us)
 {
     RouteCounts counts = route_table_counts(table);
 
-    g_string_append_printf(out,
-                           "<h2>RocketMQ</h2>\n<p>%u clusters, %u brokers of %u nodes, %u topics, "
-                           "%u times a topic at a broker.</p>\n",
-                           counts.clusters, counts.brokers, counts.nodes, counts.topics,
-                           counts.offers);
+    g_string_append(out, "<h2>RocketMQ</h2>\n<p>");
+    html_append_count(out, counts.clusters, "cluster");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.brokers, "broker");
+    g_string_append(out, " of ");
+    html_append_count(out, counts.nodes, "node");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.topics, "topic");
+    g_string_append(out, ", ");
+    html_append_count(out, counts.offers, "time");
+    g_string_append(out, " a topic at a broker.</p>\n");
     if (route_table_creates_topics(table))
         g_string_append(out, "<p class=\"warn\">" ROUTE_TEMPLATE_TOPIC
                              " can be written to: topics create themselves.</p>\n");

@@ -271,6 +271,29 @@ def test_the_page_shows_nodes_topics_and_who_is_about_to_go(registry):
     assert node.command("PING") == b"OK"
 
 
+def test_the_page_names_the_nodes_of_a_topic_and_marks_who_is_under_a_tombstone(registry):
+    made = registry(http="127.0.0.1:0", tombstone_lifetime="60s")
+    nodes = [joined(made, "few", "c", broadcast_address="a")]
+    assert "<p>1 node, 1 topic, 1 channel, 2 registrations, 0 under a tombstone.</p>" in made.ask("/").text
+    nodes += [joined(made, "many", broadcast_address=f"n{i}", tcp_port=1, http_port=2) for i in range(12)]
+    nodes += [joined(made, "few", broadcast_address="b")]
+    made.post("/topic/tombstone", topic="few", node="b:4151")
+    made.post("/topic/tombstone", topic="many", node="n11:2")
+    page = made.ask("/").text
+
+    assert '<th scope="row">n0:1</th><td>n0:2</td>' in page
+    assert "<td>b:4151 <strong>(under a tombstone)</strong>, a:4151</td>" in page
+    assert f"<td>n11:2 <strong>(under a tombstone)</strong>, {', '.join(f'n{i}:2' for i in range(9))} and 2 more</td>" in page
+    assert "<td>c</td>" in page and "<td>none</td>" in page and nodes
+
+
+def test_the_page_says_that_there_is_nothing(registry):
+    page = registry(http="127.0.0.1:0").ask("/").text
+
+    assert "<p>0 nodes, 0 topics, " in page
+    assert re.findall(r"<tbody>\n(.*)\n</tbody>", page) == ["<tr><td>none</td></tr>"] * 2
+
+
 def test_pages_are_on_both_addresses_and_routes_of_nsq_on_one(registry):
     made = registry(http="127.0.0.1:0")
 

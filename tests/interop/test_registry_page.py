@@ -41,9 +41,11 @@ def test_the_page_renews_itself_and_breaks_none_of_its_own_rules(registry, brows
     process = browser("http://%s:%d/" % made.address("http"), 1200)
     made.wait_for_log("asked for the page", timeout=30)
     node = joined(made, "joined-later", broadcast_address="later.example")
+    made.post("/topic/tombstone", topic="before", node="node1.example:4151")
     document, said = process.communicate(timeout=60)
 
-    assert "joined-later" in document and "later.example:4150" in document
+    assert "joined-later" in document and "later.example:4150" in document and "<td>later.example:4151</td>" in document
+    assert "node1.example:4151 <strong>(under a tombstone)</strong>" in document
     assert "&lt;script&gt;alert(1)" in document
     assert "Content Security Policy" not in said and "Uncaught" not in said
     assert first and node
