@@ -217,6 +217,12 @@ namesrv_server_add_metrics(NamesrvServer *self, GPtrArray *sets)
 }
 
 void
+namesrv_server_stop_listening(NamesrvServer *self)
+{
+    tcp_server_stop_listening(self->tcp);
+}
+
+void
 namesrv_server_stop(NamesrvServer *self)
 {
     tcp_server_stop(self->tcp);

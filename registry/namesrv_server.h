@@ -31,6 +31,7 @@ void namesrv_server_add_metrics(NamesrvServer *self, GPtrArray *sets);
 /* Whose nodes have all expired. */
 void namesrv_server_close_sessions(NamesrvServer *self, const GPtrArray *sessions);
 /* Stops accepting and closes all connections: their brokers leave the table. */
+void namesrv_server_stop_listening(NamesrvServer *self);
 void namesrv_server_stop(NamesrvServer *self);
 void namesrv_server_free(NamesrvServer *self);
 

@@ -142,12 +142,17 @@ namesrv_service_add_metrics(NamesrvService *self, GPtrArray *sets)
     g_ptr_array_add(sets, topic_watch_metrics(self->watch));
 }
 
-/* Those who wait are answered with what there was, before the brokers leave; those whose changes
- * are under way to the disk as well. */
+void
+namesrv_service_stop_listening(NamesrvService *self)
+{
+    namesrv_server_stop_listening(self->server);
+    topic_watch_end(self->watch);
+}
+
+/* Those whose changes are under way to the disk are answered first. */
 void
 namesrv_service_stop(NamesrvService *self)
 {
-    topic_watch_answer_all(self->watch);
     kv_store_settle(self->kv, clock_deadline_us(SETTLE_US));
     namesrv_server_stop(self->server);
 }

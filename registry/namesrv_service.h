@@ -17,8 +17,9 @@ gboolean namesrv_service_check_kv(const NamesrvService *self, GError **error);
 const RouteTable *namesrv_service_table(const NamesrvService *self);
 /* Of all of it, as of now, added to MetricSet pointers that the service keeps. */
 void namesrv_service_add_metrics(NamesrvService *self, GPtrArray *sets);
-/* No new connections; those there are closed. */
-void namesrv_service_stop(NamesrvService *self);
+/* No new connections, and nobody waits any more; the brokers stay. */
+void namesrv_service_stop_listening(NamesrvService *self);
+void namesrv_service_stop(NamesrvService *self); /* then: connections are closed */
 void namesrv_service_free(NamesrvService *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NamesrvService, namesrv_service_free)

@@ -86,6 +86,12 @@ nsq_server_add_metrics(NsqServer *self, GPtrArray *sets)
 }
 
 void
+nsq_server_stop_listening(NsqServer *self)
+{
+    tcp_server_stop_listening(self->tcp);
+}
+
+void
 nsq_server_stop(NsqServer *self)
 {
     tcp_server_stop(self->tcp);

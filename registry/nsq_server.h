@@ -31,6 +31,7 @@ const Endpoint *nsq_server_bound(const NsqServer *self);
 void nsq_server_set_self(NsqServer *self, const NsqSelf *answer);
 void nsq_server_add_metrics(NsqServer *self, GPtrArray *sets);
 /* Stops accepting and closes all connections: the nodes leave the table. */
+void nsq_server_stop_listening(NsqServer *self);
 void nsq_server_stop(NsqServer *self);
 void nsq_server_free(NsqServer *self);
 

@@ -156,12 +156,17 @@ nsq_service_add_metrics(NsqService *self, GPtrArray *sets)
     g_ptr_array_add(sets, topic_watch_metrics(nsq_http_watch(self->http)));
 }
 
-/* Those who wait are answered with what there was, before the nodes are closed. */
+void
+nsq_service_stop_listening(NsqService *self)
+{
+    http_server_stop_listening(self->http_server);
+    nsq_server_stop_listening(self->server);
+    topic_watch_end(nsq_http_watch(self->http));
+}
+
 void
 nsq_service_stop(NsqService *self)
 {
-    http_server_stop_listening(self->http_server);
-    topic_watch_answer_all(nsq_http_watch(self->http));
     nsq_server_stop(self->server);
 }
 

@@ -25,8 +25,10 @@ HttpServer *nsq_service_http(const NsqService *self);
 const NsqTable *nsq_service_table(const NsqService *self);
 /* Of all of it, as of now, added to MetricSet pointers that the service keeps. */
 void nsq_service_add_metrics(NsqService *self, GPtrArray *sets);
-/* No new connections; nodes are closed, who waits over HTTP is answered. */
-void nsq_service_stop(NsqService *self);
+/* No new connections, and nobody waits any more. What there is stays, since those who still ask
+ * must not take an end for the end of all nodes. */
+void nsq_service_stop_listening(NsqService *self);
+void nsq_service_stop(NsqService *self); /* then: nodes are closed */
 void nsq_service_free(NsqService *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NsqService, nsq_service_free)

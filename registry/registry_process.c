@@ -140,6 +140,10 @@ on_stop_look(gpointer user)
 
     if (n_under_way(self) > 0 && clock_now_us() - self->stop_asked_us < STOP_MAX_US)
         return G_SOURCE_CONTINUE;
+    if (self->nsq != NULL)
+        nsq_service_stop(self->nsq);
+    if (self->namesrv != NULL)
+        namesrv_service_stop(self->namesrv);
     g_main_loop_quit(self->main_loop);
     return G_SOURCE_REMOVE;
 }
@@ -156,9 +160,9 @@ on_stop_signal(gpointer user)
     log_info("stopping");
     notify_service("STOPPING=1");
     if (self->nsq != NULL)
-        nsq_service_stop(self->nsq);
+        nsq_service_stop_listening(self->nsq);
     if (self->namesrv != NULL)
-        namesrv_service_stop(self->namesrv);
+        namesrv_service_stop_listening(self->namesrv);
     if (self->page_server != NULL)
         http_server_stop_listening(self->page_server);
     g_timeout_add(STOP_LOOK_MS, on_stop_look, self);

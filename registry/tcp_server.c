@@ -157,7 +157,7 @@ tcp_server_metrics(TcpServer *self)
 }
 
 void
-tcp_server_stop(TcpServer *self)
+tcp_server_stop_listening(TcpServer *self)
 {
     if (self->listener.fd < 0)
         return;
@@ -165,6 +165,12 @@ tcp_server_stop(TcpServer *self)
     loop_timer_clear(self->loop, &self->pause);
     close(self->listener.fd);
     self->listener.fd = -1;
+}
+
+void
+tcp_server_stop(TcpServer *self)
+{
+    tcp_server_stop_listening(self);
     while (self->connections.head != NULL)
         tcp_connection_stop(self->connections.head->data, "the registry stops");
     loop_timer_clear(self->loop, &self->relief);

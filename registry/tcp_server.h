@@ -68,7 +68,9 @@ const Endpoint *tcp_server_bound(const TcpServer *self);
 gpointer tcp_server_user(const TcpServer *self);
 Loop *tcp_server_loop(const TcpServer *self);
 MetricSet *tcp_server_metrics(TcpServer *self);
-/* Stops accepting and closes all connections; what of their answers can go out at once does. */
+/* Those who are there stay. */
+void tcp_server_stop_listening(TcpServer *self);
+/* Stops listening and closes all connections; what of their answers can go out at once does. */
 void tcp_server_stop(TcpServer *self);
 void tcp_server_free(TcpServer *self);
 

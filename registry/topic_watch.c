@@ -10,6 +10,7 @@ struct TopicWatch {
     GQueue woken;        /* TopicWaiter */
     guint n_waiters;
     LoopTimer wake_up; /* due at once when some are woken */
+    gboolean has_ended;
     MetricSet *metrics;
 };
 
@@ -76,6 +77,8 @@ topic_watch_add(TopicWatch *self, TopicWaiter *waiter, const char *topic, gint64
     self->n_waiters++;
     metric_add(self->metrics, WATCH_WAITING, 1);
     loop_timer_set(self->loop, &waiter->timer, clock_deadline_us(MIN(wait_us, TOPIC_WATCH_MAX_US)));
+    if (self->has_ended)
+        topic_watch_wake(self, topic);
 }
 
 guint
@@ -101,10 +104,11 @@ topic_watch_wake(TopicWatch *self, const char *topic)
 }
 
 void
-topic_watch_answer_all(TopicWatch *self)
+topic_watch_end(TopicWatch *self)
 {
     g_autoptr(GList) topics = g_hash_table_get_keys(self->waiting);
 
+    self->has_ended = TRUE;
     for (GList *link = topics; link != NULL; link = link->next)
         topic_watch_wake(self, link->data);
     on_wake_up(&self->wake_up);

@@ -35,7 +35,8 @@ guint topic_watch_count(const TopicWatch *self);
 /* Those who wait for the topic are answered when the loop turns next: one answer for all changes of
  * a turn. May be called while a table changes. */
 void topic_watch_wake(TopicWatch *self, const char *topic);
-void topic_watch_answer_all(TopicWatch *self);
+/* For good: all who wait are answered, and whoever comes later does not wait. */
+void topic_watch_end(TopicWatch *self);
 MetricSet *topic_watch_metrics(const TopicWatch *self);
 void topic_watch_free(TopicWatch *self); /* when nobody waits */
 

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from leat import BUSY, needs, wait_until
+from leat import BUSY, TIMEOUT, needs, wait_until
 from registry import Node, Registry
 from remoting import Remoting
 
@@ -94,3 +94,24 @@ def test_a_stop_under_load_answers_what_is_in_hand_and_keeps_the_kv_configuratio
     assert waiting.receive().code == 17 and waiting.is_at_end()
     kept = json.loads((both.folder / "kvConfig.json").read_text())["configTable"]["n"]
     assert crowd.saved <= kept.keys() and len(kept) - len(crowd.saved) <= 2  # answers that did not go out any more
+
+
+def test_who_still_asks_while_it_stops_is_not_told_that_all_have_left(both):
+    node = Node(both.tcp, broadcast_address="n1")
+    node.identify()
+    node.register("t")
+    clients = [socket.create_connection(both.address("nsqlookupd-http"), timeout=TIMEOUT) for _ in range(20)]
+    for client in clients:
+        client.sendall(b"GET /lookup?topic=t HTTP/1.1\r\n")
+    assert both.json("/lookup", topic="t")["producers"]  # who came before has a connection by now
+    both.signal()
+    said = []
+    with contextlib.suppress(ConnectionError):
+        for client in clients:
+            client.sendall(b"Host: x\r\n\r\n")
+    for client in clients:
+        with client, contextlib.suppress(ConnectionError):
+            said.append(b"".join(iter(lambda client=client: client.recv(65536), b"")))
+
+    assert both.wait() == 0
+    assert all(b'"broadcast_address":"n1"' in answer for answer in said if answer)
