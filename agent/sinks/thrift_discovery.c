@@ -110,6 +110,15 @@ on_registry_answered(const char *registry, gboolean is_back, gpointer user)
                                "the registry answers again");
 }
 
+/* Each reason has a line, even if the one before is of the same second. */
+static void
+report_reason(const ThriftDiscovery *self, const char *registry, const char *reason)
+{
+    g_autofree char *topic = g_strconcat(registry, " ", reason, NULL);
+
+    component_report_topic(component_of(self), REPORT_REGISTRY, topic, registry, reason);
+}
+
 static void
 on_registry_failed(const char *registry, const GError *error, gboolean is_new, gpointer user)
 {
@@ -118,8 +127,7 @@ on_registry_failed(const char *registry, const GError *error, gboolean is_new, g
     discovery_count(self, THRIFT_SINK_LOOKUPS);
     discovery_count(self, THRIFT_SINK_LOOKUPS_FAILED);
     if (is_new)
-        component_report_topic(component_of(self), REPORT_REGISTRY, registry, registry,
-                               error->message);
+        report_reason(self, registry, error->message);
 }
 
 static void

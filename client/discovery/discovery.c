@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/silent_thread.h"
+#include "base/text_hash.h"
 #include "client/discovery/lookup.h"
 #include "client/discovery/lookup_schedule.h"
 #include "client/discovery/registry_view.h"
@@ -10,6 +11,8 @@
 /* What a registry said counts for so long beside others that answer, and for three polls. */
 #define MAX_AGE_US (5 * 60 * G_USEC_PER_SEC)
 #define MAX_AGE_POLLS 3
+/* Of one outage; a registry whose every answer is odd in a way of its own fills no log. */
+#define MAX_REASONS 8
 
 static const LookupAsk lookup_asks[] = {
     [REGISTRY_NSQLOOKUPD] = nsq_lookup_ask,
@@ -22,10 +25,10 @@ typedef struct {
     Endpoint *address;
     char *name;
     char *topic;
-    char *index;       /* of its last answer; NULL: it failed, or has no watch */
-    char *epoch;       /* of its last answer; NULL: it does not tell */
-    gboolean is_heard; /* it has answered or failed */
-    gboolean is_failing;
+    char *index;         /* of its last answer; NULL: it failed, or has no watch */
+    char *epoch;         /* of its last answer; NULL: it does not tell */
+    gboolean is_heard;   /* it has answered or failed */
+    GHashTable *reasons; /* told, of the outage that lasts */
     LookupSchedule schedule;
     RegistryView *view;
 } Registry;
@@ -105,6 +108,33 @@ registry_take_answer(Registry *self, LookupAnswer *answer, gint64 now_us)
     return self->index != NULL ? LOOKUP_MAY_WATCH : LOOKUP_ANSWERED;
 }
 
+/* FALSE: it was told since the registry last answered, or too many were. */
+static gboolean
+registry_note_reason(Registry *self, const GError *error)
+{
+    return g_hash_table_size(self->reasons) < MAX_REASONS &&
+           g_hash_table_add(self->reasons, g_strdup(error->message));
+}
+
+static void
+registry_tell_answered(Registry *self)
+{
+    const Discovery *discovery = self->discovery;
+    gboolean is_back = g_hash_table_size(self->reasons) > 0;
+
+    g_hash_table_remove_all(self->reasons);
+    discovery->events.registry_answered(self->name, is_back, discovery->user);
+}
+
+static void
+registry_tell_failed(Registry *self, const GError *error)
+{
+    const Discovery *discovery = self->discovery;
+    gboolean is_new = registry_note_reason(self, error);
+
+    discovery->events.registry_failed(self->name, error, is_new, discovery->user);
+}
+
 static void
 on_answer(LookupAnswer *answer, const GError *error, gpointer user)
 {
@@ -112,7 +142,6 @@ on_answer(LookupAnswer *answer, const GError *error, gpointer user)
     Discovery *discovery = self->discovery;
     LookupOutcome outcome = LOOKUP_FAILED;
     gint64 now_us = clock_now_us();
-    gboolean was_failing;
 
     discovery->n_under_way--;
     if (g_atomic_int_get(&discovery->is_stopping))
@@ -123,12 +152,10 @@ on_answer(LookupAnswer *answer, const GError *error, gpointer user)
         g_clear_pointer(&self->index, g_free);
     lookup_schedule_end(&self->schedule, outcome, now_us);
     self->is_heard = TRUE;
-    was_failing = self->is_failing;
-    self->is_failing = answer == NULL;
     if (answer != NULL)
-        discovery->events.registry_answered(self->name, was_failing, discovery->user);
+        registry_tell_answered(self);
     else
-        discovery->events.registry_failed(self->name, error, !was_failing, discovery->user);
+        registry_tell_failed(self, error);
 }
 
 static void
@@ -220,6 +247,7 @@ registry_free(gpointer registry)
     g_free(self->topic);
     g_free(self->index);
     g_free(self->epoch);
+    g_hash_table_unref(self->reasons);
     registry_view_free(self->view);
     g_free(self);
 }
@@ -234,6 +262,7 @@ discovery_add_registry(Discovery *self, const DiscoverySource *source, const End
     registry->address = endpoint_copy(address);
     registry->name = endpoint_to_text(address);
     registry->topic = g_strdup(source->topic);
+    registry->reasons = g_hash_table_new_full(text_hash, g_str_equal, g_free, NULL);
     registry->view = registry_view_new();
     lookup_schedule_init(&registry->schedule, source->poll_interval_us, source->jitter,
                          clock_now_us());

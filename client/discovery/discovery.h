@@ -24,7 +24,8 @@ typedef struct {
 typedef struct {
     /* Others than before (FoundHost *, each with a weight); not called before any was named. */
     void (*hosts_changed)(const GPtrArray *hosts, gpointer user);
-    /* is_back, is_new: that is another outcome than the last time. */
+    /* is_back: it failed the last time. is_new: it has not failed for this reason since it last
+     * answered; after several reasons no more are new. */
     void (*registry_answered)(const char *registry, gboolean is_back, gpointer user);
     void (*registry_failed)(const char *registry, const GError *error, gboolean is_new,
                             gpointer user);

@@ -389,6 +389,24 @@ def test_the_port_for_tcp_is_told_from_the_one_for_http(leat, registry):
     assert "4161" in line["detail"]
 
 
+def test_a_registry_that_is_back_with_another_trouble_has_a_line_for_that_too(leat, registry):
+    names = registry()
+    tcp = "%s:%d" % names.tcp
+    options = ["-tcp-address=" + tcp, "-http-address=" + http_address(names)]
+    names.stop()
+    agent = leat(finder([tcp]))
+    refused = agent.wait_for_log("trouble with a registry", peer=tcp)
+    wait_until(lambda: agent.metric("leat_thrift_sink_lookups_failed_total") >= 2, "it has failed again")
+
+    names.options = options + names.options
+    names.start()
+    wait_until(lambda: len(agent.log("trouble with a registry", peer=tcp)) > 1, "the other trouble is told")
+
+    details = [line["detail"] for line in agent.log("trouble with a registry", peer=tcp)]
+    assert details[0] == refused["detail"]
+    assert len(details) == 2 and f"port {names.tcp[1]} is nsqlookupd's for TCP" in details[1]
+
+
 # ---- an nsqlookupd that has no watch ----
 
 
