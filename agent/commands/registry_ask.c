@@ -109,6 +109,6 @@ registry_ask_namesrv(const Endpoint *registry, const RemotingCommand *request, i
 {
     Question self = { .take_remoting = take, .user = user, .also_fine = also_fine };
 
-    remoting_ask(registry, request, timeout_us, NULL, on_answer, &self);
+    remoting_ask(registry, request, FALSE, timeout_us, NULL, on_answer, &self);
     return question_wait(&self, error);
 }

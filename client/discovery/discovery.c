@@ -28,6 +28,7 @@ typedef struct {
     char *index;         /* of its last answer; NULL: it failed, or has no watch */
     char *epoch;         /* of its last answer; NULL: it does not tell */
     gboolean is_heard;   /* it has answered or failed */
+    gboolean is_known;   /* it has answered */
     GHashTable *reasons; /* told, of the outage that lasts */
     LookupSchedule schedule;
     RegistryView *view;
@@ -97,6 +98,7 @@ discovery_tell_all_heard(Discovery *self)
 static LookupOutcome
 registry_take_answer(Registry *self, LookupAnswer *answer, gint64 now_us)
 {
+    self->is_known = TRUE;
     if (answer->epoch == NULL || g_strcmp0(answer->epoch, self->epoch) != 0)
         registry_view_note_break(self->view);
     if (answer->hosts != NULL)
@@ -166,6 +168,7 @@ registry_ask(Registry *self, gint64 now_us)
         .registry = self->address,
         .topic = self->topic,
         .index = self->index,
+        .is_known = self->is_known,
     };
 
     lookup_schedule_begin(&self->schedule, now_us);

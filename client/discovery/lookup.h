@@ -16,6 +16,7 @@ typedef struct {
     const Endpoint *registry;
     const char *topic; /* as the registry has it: in its namespace */
     const char *index; /* of the last answer: to be answered when there is news; NULL: at once */
+    gboolean is_known; /* it has answered before: no wrong port needs to be looked for */
 } LookupQuestion;
 
 typedef struct {

@@ -6,6 +6,7 @@
 
 typedef struct {
     guint16 port;
+    gboolean is_known;
     RemotingAnswered done;
     gpointer user;
 } RemotingQuestion;
@@ -40,8 +41,8 @@ question_give_up(const RemotingQuestion *self, const GError *error)
 {
     g_autoptr(GError) hinted = NULL;
 
-    if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) &&
-        !g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HUNG_UP)) {
+    if (self->is_known || (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) &&
+                           !g_error_matches(error, FRAME_ERROR, FRAME_ERROR_HUNG_UP))) {
         self->done(NULL, error, self->user);
         return;
     }
@@ -68,14 +69,15 @@ on_exchanged(GBytes *frame, const GError *error, gpointer user)
 }
 
 void
-remoting_ask(const Endpoint *peer, const RemotingCommand *request, gint64 timeout_us,
-             GCancellable *stop, RemotingAnswered done, gpointer user)
+remoting_ask(const Endpoint *peer, const RemotingCommand *request, gboolean is_known,
+             gint64 timeout_us, GCancellable *stop, RemotingAnswered done, gpointer user)
 {
     RemotingQuestion *self = g_new0(RemotingQuestion, 1);
     g_autoptr(GByteArray) frame = g_byte_array_new();
     g_autoptr(GBytes) bytes = NULL;
 
     self->port = peer->port;
+    self->is_known = is_known;
     self->done = done;
     self->user = user;
     remoting_command_encode(request, frame);

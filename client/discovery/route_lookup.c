@@ -124,5 +124,6 @@ route_lookup_ask(HttpClient *http G_GNUC_UNUSED, const LookupQuestion *question,
 
     self->done = done;
     self->user = user;
-    remoting_ask(question->registry, request, lookup_timeout_us(question), stop, on_route, self);
+    remoting_ask(question->registry, request, question->is_known, lookup_timeout_us(question), stop,
+                 on_route, self);
 }

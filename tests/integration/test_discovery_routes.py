@@ -158,6 +158,18 @@ def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, regi
     assert f"port {names.tcp[1]} is nsqlookupd's for TCP" in line["detail"] and "9876" in line["detail"]
 
 
+@needs("libsoup")
+def test_a_name_server_that_dies_is_not_taken_for_a_wrong_port(leat, namesrv):
+    names = namesrv()
+    agent = leat(router("%s:%d" % names.namesrv))
+    wait_until(lambda: agent.metric("leat_thrift_sink_lookups_total") >= 1, "it has answered")
+
+    names.kill()
+    line = agent.wait_for_log("trouble with a registry")
+
+    assert "9876" not in line["detail"]
+
+
 def frame(header, body=b""):
     return struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body
 
