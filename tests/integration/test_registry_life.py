@@ -1,4 +1,5 @@
 """test_registry_life.py - leat-registry as a process: its options and files, its log, its page, its end."""
+import contextlib
 import pathlib
 import re
 import subprocess
@@ -7,6 +8,7 @@ import pytest
 
 from leat import BUSY, needs, wait_until
 from registry import Node, Registry, joined, program
+from remoting import Remoting
 
 pytestmark = needs("libsoup")
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -163,15 +165,22 @@ def test_an_address_in_use_is_an_error_that_names_it(registry, namesrv):
         assert entry["error"].startswith(f"{key}: cannot listen on 127.0.0.1:")
 
 
-def test_the_ready_made_files_are_good(tmp_path):
-    for name in ("conf/registry.yaml", "packaging/registry.yaml"):
-        text = (TREE / name).read_text().replace('0.0.0.0:', '127.0.0.1:')
-        path = tmp_path / "file.yaml"
-        path.write_text(re.sub(r"127\.0\.0\.1:(41\d\d|9876)\"", '127.0.0.1:0"', text.replace("/var/lib/leat-registry", str(tmp_path))))
-        made = Registry(tmp_path, path.read_text())
-        made.start()
-        assert made.ask("/ping").text == "OK"
-        made.stop()
+@pytest.mark.parametrize("name, kv_config", [
+    ("conf/registry.yaml", "/tmp/leat-kvConfig.json"),
+    ("packaging/registry.yaml", "/var/lib/leat-registry/kvConfig.json"),
+])
+def test_the_ready_made_files_are_good_and_keep_their_file_where_they_say(tmp_path, name, kv_config):
+    text = (TREE / name).read_text()
+    assert f"  kv-config-path: {kv_config}\n" in text
+    text = text.replace("0.0.0.0:", "127.0.0.1:").replace(f"path: {kv_config}", f"path: {tmp_path}/kv.json")
+    made = Registry(tmp_path, re.sub(r"127\.0\.0\.1:(41\d\d|9876)\"", '127.0.0.1:0"', text))
+    made.start()
+
+    assert made.ask("/ping").text == "OK" and not made.log("the folder of the KV configuration is not there")
+    with contextlib.closing(Remoting(made.address("namesrv"))) as client:
+        assert client.ask(100, namespace="n", key="k", value="v").code == 0
+    assert (tmp_path / "kv.json").exists()
+    made.stop()
 
 
 # ---- the log ----
