@@ -276,6 +276,25 @@ parse_set(const RouteArguments *arguments, const char *topic, RouteJob *job)
     return problem;
 }
 
+/* Who gives one of these wants less than all topics of a broker to be changed. */
+static char *
+check_no_set(const RouteArguments *arguments, const char *action)
+{
+    const struct {
+        const char *option;
+        const char *given;
+    } of_set[] = { { "--read", arguments->read },
+                   { "--write", arguments->write },
+                   { "--perm", arguments->perm },
+                   { "--namespace", arguments->name_space } };
+
+    for (guint i = 0; i < G_N_ELEMENTS(of_set); i++)
+        if (of_set[i].given != NULL)
+            return g_strdup_printf("%s goes with set; %s is for all topics of the broker",
+                                   of_set[i].option, action);
+    return NULL;
+}
+
 static char *
 parse_action(const RouteArguments *arguments, int argc, char **argv, RouteJob *job)
 {
@@ -295,7 +314,8 @@ parse_action(const RouteArguments *arguments, int argc, char **argv, RouteJob *j
                                    actions[i].n_names == 1 ? "BROKER" : "BROKER and TOPIC");
         job->act = actions[i].act;
         job->broker = argv[2];
-        return actions[i].n_names == 2 ? parse_set(arguments, argv[3], job) : NULL;
+        return actions[i].n_names == 2 ? parse_set(arguments, argv[3], job)
+                                       : check_no_set(arguments, argv[1]);
     }
     return argc > 1 ? g_strdup_printf("'%s' is none of wipe-write, restore-write, set", argv[1])
                     : g_strdup("what to do is missing: wipe-write, restore-write or set");
