@@ -161,6 +161,7 @@ const Command lookup_command = {
         "Examples:\n"
         "  leat lookup registry1:4161\n"
         "  leat lookup --watch registry1:4161 collectors\n"
-        "  leat lookup --json registry1:9876 logs | jq '.queues[].broker'",
+        "  leat lookup --json registry1:4161 | jq '.nodes[].topics[] | select(.tombstoned)'\n"
+        "  leat lookup --json registry1:9876 logs | jq -r '.queues[].addresses[].address'",
     .run = lookup_run,
 };

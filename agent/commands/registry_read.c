@@ -1,8 +1,6 @@
 /* registry_read.c - nodes, topics, brokers and routes, as the two kinds of registries have them. */
 #include "agent/commands/registry_read.h"
 
-#include <stdarg.h>
-
 #include "agent/commands/registry_ask.h"
 #include "base/text_hash.h"
 #include "client/discovery/lookup.h"
@@ -33,28 +31,6 @@ reading_note_index(RegistryReading *self, const char *index)
     self->index = g_strdup(index);
 }
 
-static char *
-number_text(gint64 number)
-{
-    return g_strdup_printf("%" G_GINT64_FORMAT, number);
-}
-
-/* (transfer full) texts, up to NULL. */
-static void
-add_row(RegistryReport *report, ...)
-{
-    g_autoptr(GPtrArray) row = g_ptr_array_new();
-    va_list texts;
-    char *text;
-
-    va_start(texts, report);
-    while ((text = va_arg(texts, char *)) != NULL)
-        g_ptr_array_add(row, text);
-    va_end(texts);
-    g_ptr_array_add(row, NULL);
-    registry_report_add(report, (GStrv) g_ptr_array_steal(row, NULL));
-}
-
 static int
 compare_names(gconstpointer left, gconstpointer right)
 {
@@ -67,10 +43,10 @@ add_names(RegistryReport *report, const char *table, const ReportColumn *columns
     registry_report_begin(report, table, columns);
     g_ptr_array_sort(names, compare_names);
     for (guint i = 0; i < names->len; i++)
-        add_row(report, g_strdup(names->pdata[i]), NULL);
+        registry_report_add_text(report, names->pdata[i]);
 }
 
-static const ReportColumn topic_columns[] = { { "topic", FALSE }, { NULL, FALSE } };
+static const ReportColumn topic_columns[] = { { .name = "topic" }, { 0 } };
 
 /* ---- nsqlookupd ---- */
 
@@ -81,18 +57,6 @@ body_of(const HttpReply *reply)
     const void *body = g_bytes_get_data(reply->body, &length);
 
     return byte_span(body, length);
-}
-
-/* Those with a tombstone are marked. */
-static char *
-topics_text(const NsqListedNode *node)
-{
-    GString *text = g_string_new(NULL);
-
-    for (guint i = 0; i < node->topics->len; i++)
-        g_string_append_printf(text, "%s%s%s", i > 0 ? ", " : "", (char *) node->topics->pdata[i],
-                               g_array_index(node->tombstones, gboolean, i) ? " (tombstoned)" : "");
-    return g_string_free(text, FALSE);
 }
 
 static char *
@@ -113,16 +77,40 @@ compare_nodes(gconstpointer left, gconstpointer right)
     return order != 0 ? order : one->tcp_port - other->tcp_port;
 }
 
+static void
+add_node(RegistryReport *report, const NsqListedNode *node, gboolean has_topics)
+{
+    g_autofree char *address = node_address(node);
+
+    registry_report_add_text(report, address);
+    registry_report_add_number(report, node->http_port);
+    registry_report_add_text(report, node->hostname);
+    registry_report_add_text(report, node->version);
+    if (!has_topics)
+        return;
+    registry_report_add_list(report);
+    for (guint i = 0; i < node->topics->len; i++)
+        registry_report_add_item(report, node->topics->pdata[i],
+                                 g_array_index(node->tombstones, gboolean, i));
+}
+
 static gboolean
 take_nodes(const HttpReply *reply, gpointer user, GError **error)
 {
     static const ReportColumn columns[] = {
-        { "address", FALSE }, { "http port", TRUE }, { "host", FALSE },
-        { "version", FALSE }, { "topics", FALSE },   { NULL, FALSE },
+        { .name = "address" },
+        { .name = "http port", .kind = REPORT_NUMBER },
+        { .name = "host" },
+        { .name = "version" },
+        { .name = "topics", .kind = REPORT_MARKED, .item = "topic", .mark = "tombstoned" },
+        { 0 },
     };
     static const ReportColumn columns_of_topic[] = {
-        { "address", FALSE }, { "http port", TRUE }, { "host", FALSE },
-        { "version", FALSE }, { NULL, FALSE },
+        { .name = "address" },
+        { .name = "http port", .kind = REPORT_NUMBER },
+        { .name = "host" },
+        { .name = "version" },
+        { 0 },
     };
     const Reader *self = user;
     gboolean is_topic = self->reading->topic != NULL;
@@ -135,13 +123,8 @@ take_nodes(const HttpReply *reply, gpointer user, GError **error)
     reading_note_index(self->reading, is_topic ? reply->index : NULL);
     registry_report_begin(self->report, "nodes", is_topic ? columns_of_topic : columns);
     g_ptr_array_sort(nodes, compare_nodes);
-    for (guint i = 0; i < nodes->len; i++) {
-        const NsqListedNode *node = nodes->pdata[i];
-
-        add_row(self->report, node_address(node), number_text(node->http_port),
-                g_strdup(node->hostname), g_strdup(node->version),
-                is_topic ? NULL : topics_text(node), NULL);
-    }
+    for (guint i = 0; i < nodes->len; i++)
+        add_node(self->report, nodes->pdata[i], !is_topic);
     return TRUE;
 }
 
@@ -191,8 +174,11 @@ static gboolean
 take_clusters(const RemotingCommand *answer, gpointer user, GError **error)
 {
     static const ReportColumn columns[] = {
-        { "cluster", FALSE }, { "broker", FALSE }, { "id", TRUE },
-        { "address", FALSE }, { NULL, FALSE },
+        { .name = "cluster" },
+        { .name = "broker" },
+        { .name = "id", .kind = REPORT_NUMBER },
+        { .name = "address" },
+        { 0 },
     };
     const Reader *self = user;
     g_autoptr(ClusterInfo) info = cluster_info_decode(answer->body, error);
@@ -206,8 +192,10 @@ take_clusters(const RemotingCommand *answer, gpointer user, GError **error)
         for (guint j = 0; j < group->addresses->len; j++) {
             const BrokerAddress *broker = &g_array_index(group->addresses, BrokerAddress, j);
 
-            add_row(self->report, g_strdup(group->cluster), g_strdup(group->broker),
-                    number_text(broker->id), g_strdup(broker->address), NULL);
+            registry_report_add_text(self->report, group->cluster);
+            registry_report_add_text(self->report, group->broker);
+            registry_report_add_number(self->report, broker->id);
+            registry_report_add_text(self->report, broker->address);
         }
     }
     return TRUE;
@@ -225,53 +213,55 @@ take_topic_list(const RemotingCommand *answer, gpointer user, GError **error)
     return TRUE;
 }
 
-static void
-append_addresses(GString *text, const BrokerGroup *group)
-{
-    for (guint i = 0; i < group->addresses->len; i++) {
-        const BrokerAddress *address = &g_array_index(group->addresses, BrokerAddress, i);
-
-        g_string_append_printf(text, "%s%s", text->len > 0 ? ", " : "", address->address);
-        if (address->id != 0)
-            g_string_append_printf(text, " (%" G_GINT64_FORMAT ")", address->id);
-    }
-}
-
-static void
-free_text(gpointer text)
-{
-    g_string_free(text, TRUE);
-}
-
-/* By broker. (transfer full) */
+/* BrokerGroup * by broker, which may be in several clusters. (transfer full) */
 static GHashTable *
-address_texts(const TopicRoute *route)
+groups_by_broker(const TopicRoute *route)
 {
-    GHashTable *texts = g_hash_table_new_full(text_hash, g_str_equal, NULL, free_text);
+    GHashTable *groups =
+        g_hash_table_new_full(text_hash, g_str_equal, NULL, (GDestroyNotify) g_ptr_array_unref);
 
     for (guint i = 0; i < route->brokers->len; i++) {
-        const BrokerGroup *group = route->brokers->pdata[i];
-        GString *text = g_hash_table_lookup(texts, group->broker);
+        BrokerGroup *group = route->brokers->pdata[i];
+        GPtrArray *of_broker = g_hash_table_lookup(groups, group->broker);
 
-        if (text == NULL) {
-            text = g_string_new(NULL);
-            g_hash_table_insert(texts, group->broker, text);
+        if (of_broker == NULL) {
+            of_broker = g_ptr_array_new();
+            g_hash_table_insert(groups, group->broker, of_broker);
         }
-        append_addresses(text, group);
+        g_ptr_array_add(of_broker, group);
     }
-    return texts;
+    return groups;
+}
+
+static void
+add_addresses(RegistryReport *report, const GPtrArray *groups /* or NULL */)
+{
+    registry_report_add_list(report);
+    for (guint i = 0; groups != NULL && i < groups->len; i++) {
+        const BrokerGroup *group = groups->pdata[i];
+
+        for (guint j = 0; j < group->addresses->len; j++) {
+            const BrokerAddress *address = &g_array_index(group->addresses, BrokerAddress, j);
+
+            registry_report_add_item(report, address->address, address->id);
+        }
+    }
 }
 
 static gboolean
 take_route(const RemotingCommand *answer, gpointer user, GError **error)
 {
     static const ReportColumn columns[] = {
-        { "broker", FALSE },     { "addresses", FALSE },   { "perm", FALSE },
-        { "read queues", TRUE }, { "write queues", TRUE }, { NULL, FALSE },
+        { .name = "broker" },
+        { .name = "addresses", .kind = REPORT_NUMBERED, .item = "address", .mark = "id" },
+        { .name = "perm" },
+        { .name = "read queues", .kind = REPORT_NUMBER },
+        { .name = "write queues", .kind = REPORT_NUMBER },
+        { 0 },
     };
     const Reader *self = user;
     g_autoptr(TopicRoute) route = topic_route_decode(answer->body, error);
-    g_autoptr(GHashTable) addresses = route != NULL ? address_texts(route) : NULL;
+    g_autoptr(GHashTable) groups = route != NULL ? groups_by_broker(route) : NULL;
 
     if (route == NULL)
         return FALSE;
@@ -279,11 +269,12 @@ take_route(const RemotingCommand *answer, gpointer user, GError **error)
     registry_report_begin(self->report, "queues", columns);
     for (guint i = 0; i < route->queues->len; i++) {
         const RouteQueue *queue = route->queues->pdata[i];
-        const GString *text = g_hash_table_lookup(addresses, queue->broker);
 
-        add_row(self->report, g_strdup(queue->broker), g_strdup(text != NULL ? text->str : ""),
-                g_strdup(queue_perm_to_text(queue->perm)), number_text(queue->read_queues),
-                number_text(queue->write_queues), NULL);
+        registry_report_add_text(self->report, queue->broker);
+        add_addresses(self->report, g_hash_table_lookup(groups, queue->broker));
+        registry_report_add_text(self->report, queue_perm_to_text(queue->perm));
+        registry_report_add_number(self->report, queue->read_queues);
+        registry_report_add_number(self->report, queue->write_queues);
     }
     return TRUE;
 }

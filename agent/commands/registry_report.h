@@ -3,9 +3,17 @@
 
 #include <glib.h>
 
+typedef enum {
+    REPORT_TEXT,
+    REPORT_NUMBER,
+    REPORT_MARKED,   /* a list; some of its items are marked, with what the mark is called */
+    REPORT_NUMBERED, /* a list; each of its items has a number, which is not shown when it is 0 */
+} ReportKind;
+
 typedef struct {
     const char *name; /* "write queues"; in JSON with '_' for ' ' */
-    gboolean is_number;
+    ReportKind kind;
+    const char *item, *mark; /* what an item of the list, and its mark or number, are called */
 } ReportColumn;
 
 typedef struct RegistryReport RegistryReport;
@@ -13,10 +21,14 @@ typedef struct RegistryReport RegistryReport;
 /* type: "nsqlookupd"; topic: what was asked for, or NULL. */
 RegistryReport *registry_report_new(const char *registry, const char *type, const char *topic);
 void registry_report_free(RegistryReport *self);
-/* columns end with { NULL } and outlive it. Rows go into the table that was begun last. */
+/* columns end with one without a name, and outlive it. Cells go into the table that was begun last,
+ * one for each column, row by row. */
 void registry_report_begin(RegistryReport *self, const char *name, const ReportColumn *columns);
-/* (transfer full) a text for each column. */
-void registry_report_add(RegistryReport *self, GStrv row);
+void registry_report_add_text(RegistryReport *self, const char *text /* or NULL */);
+void registry_report_add_number(RegistryReport *self, gint64 number);
+void registry_report_add_list(RegistryReport *self);
+/* To the list that was added last. */
+void registry_report_add_item(RegistryReport *self, const char *text, gint64 mark);
 
 char *registry_report_to_text(const RegistryReport *self); /* (transfer full) */
 char *registry_report_to_json(const RegistryReport *self); /* one line, (transfer full) */

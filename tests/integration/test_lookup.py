@@ -9,6 +9,7 @@ import pytest
 from fake_registry import Blunt
 from leat import BUSY, TIMEOUT, needs, program, wait_until
 from registry import Node
+from remoting import Remoting
 from test_discovery import TOPIC, http_address
 from test_discovery_routes import frame, router
 
@@ -73,7 +74,8 @@ def test_nodes_and_topics_of_an_nsqlookupd_are_shown(registry):
     assert everything["topics"] == [{"topic": "old"}, {"topic": "t"}]
     (shown,) = everything["nodes"]
     assert (shown["address"], shown["http_port"], shown["host"]) == ("10.0.0.1:4150", 4151, "node1")
-    assert sorted(shown["topics"].split(", ")) == ["old (tombstoned)", "t"]
+    assert sorted(shown["topics"], key=lambda t: t["topic"]) == [{"topic": "old", "tombstoned": True}, {"topic": "t", "tombstoned": False}]
+    assert "old (tombstoned)" in run("lookup", http_address(names)).stdout
     assert [n["address"] for n in look_up(http_address(names), "t")["nodes"]] == ["10.0.0.1:4150"]
     table = run("lookup", http_address(names), "t").stdout.splitlines()
     assert table[0].split() == ["address", "http", "port", "host", "version"]
@@ -165,8 +167,20 @@ def test_brokers_and_routes_of_a_namesrv_are_shown(brokers):
     assert [(b["broker"], b["id"], b["address"]) for b in everything["brokers"]] == [("one", 0, listen)]
     assert {"topic": TOPIC} in everything["topics"]
     assert look_up(address, TOPIC)["queues"] == [
-        {"broker": "one", "addresses": listen, "perm": "rw", "read_queues": 8, "write_queues": 6}]
+        {"broker": "one", "addresses": [{"address": listen, "id": 0}], "perm": "rw", "read_queues": 8, "write_queues": 6}]
     assert run("lookup", address, "nothing").returncode == 1
+
+
+def test_the_nodes_of_a_broker_are_a_list(namesrv):
+    names = namesrv()
+    master, slave = Remoting(names.namesrv), Remoting(names.namesrv)
+    master.register(address="10.0.0.1:10911")
+    slave.register(address="10.0.0.2:10911", brokerId=1)
+    address = "%s:%d" % names.namesrv
+
+    (queues,) = look_up(address, "t1")["queues"]
+    assert queues["addresses"] == [{"address": "10.0.0.1:10911", "id": 0}, {"address": "10.0.0.2:10911", "id": 1}]
+    assert "10.0.0.1:10911, 10.0.0.2:10911 (1)" in run("lookup", address, "t1").stdout
 
 
 def test_a_broker_is_drained_before_its_maintenance_and_gets_its_share_afterwards(brokers, leat):
