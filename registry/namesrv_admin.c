@@ -3,9 +3,8 @@
 #include "registry/namesrv_properties.h"
 #include "registry/namesrv_server_private.h"
 
-/* Once it was carried out and changed something; what follows from it is logged by the journal. */
-static void
-log_request(NamesrvConnection *self, const char *what, const char *name)
+void
+namesrv_log_request(NamesrvConnection *self, const char *what, const char *name)
 {
     g_autofree char *shown = g_strndup(name, LOGGED_BYTES_MAX);
 
@@ -24,7 +23,7 @@ change_write_perm(NamesrvConnection *self, const RemotingCommand *request, const
     guint n_topics = broker != NULL ? change(self->server->parts.table, broker) : 0;
 
     if (n_topics > 0)
-        log_request(self, what, broker);
+        namesrv_log_request(self, what, broker);
     return n_topics;
 }
 
@@ -59,7 +58,7 @@ namesrv_delete_topic(NamesrvConnection *self, const RemotingCommand *request,
         return REQUEST_ANSWERED;
     if (route_table_delete_topic(self->server->parts.table, topic,
                                  cluster != NULL && *cluster != '\0' ? cluster : NULL) > 0)
-        log_request(self, "delete-topic", topic);
+        namesrv_log_request(self, "delete-topic", topic);
     return REQUEST_ANSWERED;
 }
 
@@ -82,7 +81,7 @@ namesrv_update_config(NamesrvConnection *self, const RemotingCommand *request,
     }
     switch (namesrv_properties_update(settings, text)) {
     case PROPERTIES_UPDATED:
-        log_request(self, "update-config", "");
+        namesrv_log_request(self, "update-config", "");
         return REQUEST_ANSWERED;
     case PROPERTIES_FORBIDDEN:
         return namesrv_fail(answer, REMOTING_NO_PERMISSION, "Can not update config in black list.");

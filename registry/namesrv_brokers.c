@@ -78,22 +78,37 @@ namesrv_unregister_broker(NamesrvConnection *self, const RemotingCommand *reques
     return REQUEST_ANSWERED;
 }
 
+/* Another whenever the topic has changed. */
+static guint64
+topic_index(const RouteTable *table, const char *name)
+{
+    const RouteTopic *topic = route_table_find(table, name);
+
+    return topic != NULL ? topic->index : 0;
+}
+
 RequestOutcome
 namesrv_register_topic(NamesrvConnection *self, const RemotingCommand *request,
                        RemotingCommand *answer)
 {
     const char *topic = remoting_command_get(request, "topic");
+    RouteTable *table = self->server->parts.table;
     g_autoptr(TopicRoute) route = NULL;
     g_autoptr(GError) error = NULL;
+    guint64 before;
 
     if (request->body.length == 0) /* nothing of it: nothing to do */
         return REQUEST_ANSWERED;
     route = topic_route_decode(request->body, &error);
     if (route == NULL)
         return namesrv_fail_body(self, request, answer, error);
-    if (topic != NULL &&
-        !route_table_register_topic(self->server->parts.table, topic, route->queues))
+    if (topic == NULL)
+        return REQUEST_ANSWERED;
+    before = topic_index(table, topic);
+    if (!route_table_register_topic(table, topic, route->queues))
         return fail_full(self, answer);
+    if (topic_index(table, topic) != before)
+        namesrv_log_request(self, "register-topic", topic);
     return REQUEST_ANSWERED;
 }
 

@@ -100,6 +100,9 @@ RequestOutcome namesrv_get_kv_list(NamesrvConnection *, const RemotingCommand *,
 
 /* ---- namesrv_admin.c: what people change ---- */
 
+/* Once it was carried out and changed something; what follows from it is logged by the journal. */
+void namesrv_log_request(NamesrvConnection *self, const char *what, const char *name);
+
 RequestOutcome namesrv_wipe_write_perm(NamesrvConnection *, const RemotingCommand *,
                                        RemotingCommand *);
 RequestOutcome namesrv_add_write_perm(NamesrvConnection *, const RemotingCommand *,

@@ -144,9 +144,12 @@ route_table_unregister(RouteTable *self, RouteSession *session, const char *clus
                        const char *broker, const char *address)
 {
     RouteNode *node = route_table_find_node(self, cluster, address);
+    g_autofree char *other = NULL;
 
     if (node == NULL || !g_str_equal(node->name, broker))
         return;
+    if (session != node->session)
+        other = g_strdup_printf("unregistered by %s", session->peer);
     if (session->generation < node->session->generation)
         route_table_tell(self,
                          &(RouteEvent){ .kind = ROUTE_STALE,
@@ -154,7 +157,7 @@ route_table_unregister(RouteTable *self, RouteSession *session, const char *clus
                                         .broker = node->name,
                                         .detail = "a newer connection has registered it since" });
     else
-        route_node_leave(self, node, ROUTE_LEFT, "it unregistered");
+        route_node_leave(self, node, ROUTE_LEFT, other != NULL ? other : "it unregistered");
 }
 
 /* ---- sessions ---- */

@@ -27,6 +27,15 @@ route_offer_find(const RouteTable *self, const RouteTopic *topic, const RouteBro
                                                             .broker = (RouteBroker *) broker });
 }
 
+const char *
+route_perm_to_text(gint32 perm)
+{
+    static const char *const texts[] = { "---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx" };
+
+    G_STATIC_ASSERT(QUEUE_PERM_READ == 4 && QUEUE_PERM_WRITE == 2 && QUEUE_PERM_INHERIT == 1);
+    return texts[perm & 7];
+}
+
 /* ---- both lists ---- */
 
 static void
@@ -93,8 +102,9 @@ tell_offer(RouteTable *self, RouteEventKind kind, const RouteOffer *offer, const
 static void
 tell_resized(RouteTable *self, const RouteOffer *offer, gboolean is_part)
 {
-    g_autofree char *detail = g_strdup_printf("read queues %d, write queues %d, permission %d",
-                                              offer->read_queues, offer->write_queues, offer->perm);
+    g_autofree char *detail =
+        g_strdup_printf("read queues %d, write queues %d, permission %s", offer->read_queues,
+                        offer->write_queues, route_perm_to_text(offer->perm));
 
     tell_offer(self, ROUTE_RESIZED, offer, detail, is_part);
 }

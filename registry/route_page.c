@@ -97,16 +97,6 @@ compare_topics(gconstpointer a, gconstpointer b)
 }
 
 static void
-append_perm(GString *out, gint32 perm)
-{
-    g_autofree char *text = g_strdup_printf("%s%s%s", (perm & QUEUE_PERM_READ) != 0 ? "r" : "-",
-                                            (perm & QUEUE_PERM_WRITE) != 0 ? "w" : "-",
-                                            (perm & QUEUE_PERM_INHERIT) != 0 ? "x" : "-");
-
-    html_cell(out, text);
-}
-
-static void
 append_offer_state(GString *out, const RouteTable *table, const RouteOffer *offer)
 {
     gboolean may_write = (offer->perm & QUEUE_PERM_WRITE) != 0;
@@ -130,7 +120,7 @@ append_offer(GString *out, const RouteTable *table, const RouteOffer *offer)
 {
     html_row_begin(out, offer->topic->name);
     html_cell(out, offer->broker->name);
-    append_perm(out, offer->perm);
+    html_cell(out, route_perm_to_text(offer->perm));
     html_number(out, offer->write_queues);
     html_number(out, offer->read_queues);
     append_offer_state(out, table, offer);

@@ -78,6 +78,8 @@ struct RouteOffer {
     RouteOffer *next_of_broker, *previous_of_broker;
 };
 
+const char *route_perm_to_text(gint32 perm); /* "rw-"; the last is 'x' if it is inherited */
+
 struct RouteTopic {
     char *name;
     RouteOffer *first; /* at least one, in the order in which they came */

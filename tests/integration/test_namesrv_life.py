@@ -197,6 +197,25 @@ def test_what_happens_is_logged_once_with_who_and_why(namesrv):
     assert len(made.log("broker left", reason="it closed the connection", **who)) == 1
 
 
+def test_who_changed_a_route_by_hand_is_logged(namesrv):
+    made = namesrv()
+    broker, admin = Remoting(made.namesrv), Remoting(made.namesrv)
+    peer = "%s:%d" % admin.socket.getsockname()
+    broker.register()
+    queues = {"brokerName": "b1", "readQueueNums": 4, "writeQueueNums": 2, "perm": 4, "topicSysFlag": 0}
+    resized = json.dumps({"brokerDatas": [], "queueDatas": [queues]}).encode()
+
+    for _ in range(2):
+        admin.ask(217, resized, topic="t1")
+    admin.ask(217, resized.replace(b"b1", b"b9"), topic="t1")
+    admin.unregister()
+
+    assert len(made.log("asked by remoting", action="register-topic")) == 1
+    assert len(made.log("asked by remoting", action="register-topic", name="t1", peer=peer)) == 1
+    assert len(made.log("topic resized", topic="t1", reason="read queues 4, write queues 2, permission r--")) == 1
+    assert len(made.log("broker left", broker="b1", reason=f"unregistered by {peer}")) == 1
+
+
 def rows(made, *words):
     """Those of the page that have all of these."""
     return [line for line in made.ask("/").text.splitlines() if line.startswith("<tr>") and all(w in line for w in words)]
