@@ -59,22 +59,34 @@ pause_for(guint ms)
         g_main_context_iteration(NULL, TRUE);
 }
 
+/* Trouble is told once, and so is its end, as the table may be the one that was shown before. */
+static void
+tell_trouble(const char *registry, const GError *error /* or NULL */, char **trouble)
+{
+    const char *message = error != NULL ? error->message : NULL;
+
+    if (g_strcmp0(message, *trouble) == 0)
+        return;
+    fprintf(stderr, "leat lookup: %s: %s\n", registry,
+            message != NULL ? message : "it answers again");
+    g_free(*trouble);
+    *trouble = g_strdup(message);
+}
+
 /* Until it is interrupted, or nobody reads any more: what is other than before. */
 static int
 watch(RegistryReading *reading, const char *registry, gboolean as_json)
 {
     g_autofree char *before = NULL;
-    gboolean was_there = TRUE;
+    g_autofree char *trouble = NULL;
 
     for (;;) {
         g_autoptr(GError) error = NULL;
         g_autofree char *text = reading_text(reading, as_json, &error);
 
-        if (text == NULL && was_there)
-            fail(registry, error);
+        tell_trouble(registry, error, &trouble);
         if (text == NULL)
             g_clear_pointer(&reading->index, g_free);
-        was_there = text != NULL;
         if (text != NULL && g_strcmp0(text, before) != 0) {
             printf("%s%s", before != NULL && !as_json ? "\n" : "", text);
             if (fflush(stdout) != 0)
@@ -154,7 +166,8 @@ const Command lookup_command = {
         "TOPIC: the nodes, or the brokers with their queues, that take it.\n"
         "\n"
         "With --watch the table comes again whenever it has changed: at once where the registry\n"
-        "can be watched, and every 2 s where not, until Ctrl-C.\n"
+        "can be watched, and every 2 s where not, until Ctrl-C. That a registry does not answer,\n"
+        "and that it answers again, is said on standard error.\n"
         "\n"
         "Exit status: 0, or 1 if nobody answers or the topic is not known.\n"
         "\n"

@@ -301,7 +301,8 @@ const Command send_command = {
         "\n"
         "With --discover, nsqlookupd (at its port for HTTP) or namesrv says which hosts there "
         "are,\n"
-        "before the first event and whenever others come or go.\n"
+        "before the first event and whenever others come or go. A namespace is part of TOPIC, as\n"
+        "the registry has it: qa.logs at nsqlookupd, qa%logs at namesrv.\n"
         "\n"
         "Exit status: 0 if every event was answered OK. 1 if not: then the message names the "
         "first\n"
@@ -310,7 +311,8 @@ const Command send_command = {
         "Examples:\n"
         "  leat send --to localhost:4141 --header app=shop /var/log/shop.log\n"
         "  tail -F /var/log/syslog | leat send --to hub1:4141,hub2:4141 --rate 500/s\n"
-        "  leat send --discover nsqlookupd://registry1:4161/collectors shop.log",
+        "  leat send --discover nsqlookupd://registry1:4161/collectors shop.log\n"
+        "  leat send --discover namesrv://registry1:9876,registry2:9876/qa%logs shop.log",
     .run = send_run,
     .early_stop = "leat send: interrupted, nothing was sent\n",
     .early_stop_status = EXIT_PROBLEM,

@@ -70,10 +70,11 @@ class Registry(leat.Leat):
     def request(self, path, method="GET", data=None):
         return self.ask(path, method)
 
-    def restart(self):
+    def restart(self, meanwhile=lambda: None):
         """At the same addresses."""
         fixed = {"tcp-address": "%s:%d" % self.tcp, "http-address": "%s:%d" % self.address("nsqlookupd-http")}
         self.stop()
+        meanwhile()
         self.options = [f"-{name}={address}" for name, address in fixed.items()] + self.options
         return self.start()
 

@@ -111,7 +111,8 @@ def watch():
     watches = []
 
     def start(*arguments):
-        shown = subprocess.Popen([program(), "lookup", "--watch", "--json", *arguments], stdout=subprocess.PIPE, text=True)
+        shown = subprocess.Popen([program(), "lookup", "--watch", "--json", *arguments], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
         watches.append((shown, threading.Timer(TIMEOUT, shown.kill)))
         watches[-1][1].start()
         return shown
@@ -135,6 +136,19 @@ def test_a_watch_shows_each_change(registry, watch):
     assert len(json.loads(shown.stdout.readline())["nodes"]) == 1
     node.socket.close()
     assert json.loads(shown.stdout.readline())["nodes"] == []
+
+
+def test_a_watch_says_when_a_registry_is_gone_and_when_it_is_back(registry, watch):
+    names = registry()
+    address = http_address(names)
+    shown = watch(address)
+    assert json.loads(shown.stdout.readline())["nodes"] == []
+
+    said = []
+    names.restart(meanwhile=lambda: said.append(shown.stderr.readline()))
+
+    assert said[0].startswith(f"leat lookup: {address}: ") and "again" not in said[0]
+    assert any(line == f"leat lookup: {address}: it answers again\n" for line in shown.stderr)
 
 
 def test_what_is_no_registry_or_another_port_of_one_is_said(registry, collector):
