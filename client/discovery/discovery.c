@@ -47,6 +47,7 @@ struct Discovery {
     /* The thread's own. */
     GPtrArray *registries; /* Registry * */
     GPtrArray *views;      /* RegistryView *, theirs */
+    gint64 views_due_us;   /* they may say something else by then than was told */
     GPtrArray *hosts;      /* FoundHost *, as told; NULL: none was named yet */
     HttpClient *http;
     GCancellable *stop;
@@ -73,6 +74,7 @@ discovery_tell(Discovery *self, gint64 now_us)
 {
     g_autoptr(GPtrArray) hosts = discovery_merge(self, now_us);
 
+    self->views_due_us = registry_views_next_change_us(self->views, self->max_age_us, now_us);
     if (self->hosts == NULL ? hosts->len == 0 : found_hosts_equal(hosts, self->hosts))
         return;
     g_clear_pointer(&self->hosts, g_ptr_array_unref);
@@ -148,10 +150,12 @@ on_answer(LookupAnswer *answer, const GError *error, gpointer user)
     discovery->n_under_way--;
     if (g_atomic_int_get(&discovery->is_stopping))
         return;
-    if (answer != NULL)
+    if (answer != NULL) {
         outcome = registry_take_answer(self, answer, now_us);
-    else
+        discovery->views_due_us = now_us;
+    } else {
         g_clear_pointer(&self->index, g_free);
+    }
     lookup_schedule_end(&self->schedule, outcome, now_us);
     self->is_heard = TRUE;
     if (answer != NULL)
@@ -179,9 +183,9 @@ registry_ask(Registry *self, gint64 now_us)
 /* ---- the thread ---- */
 
 static gint64
-discovery_next_us(const Discovery *self, gint64 now_us)
+discovery_next_us(const Discovery *self)
 {
-    gint64 next_us = registry_views_next_change_us(self->views, self->max_age_us, now_us);
+    gint64 next_us = self->views_due_us;
 
     for (guint i = 0; i < self->registries->len; i++)
         next_us = MIN(next_us, ((const Registry *) self->registries->pdata[i])->schedule.due_us);
@@ -203,9 +207,10 @@ discovery_step(Discovery *self)
         if (registry->schedule.due_us <= now_us)
             registry_ask(registry, now_us);
     }
-    discovery_tell(self, now_us);
+    if (self->views_due_us <= now_us)
+        discovery_tell(self, now_us);
     discovery_tell_all_heard(self);
-    next_us = discovery_next_us(self, now_us);
+    next_us = discovery_next_us(self);
     g_source_set_ready_time(self->timer, next_us == CLOCK_NEVER ? -1 : next_us);
 }
 
@@ -292,6 +297,7 @@ discovery_new(const DiscoverySource *sources, guint n_sources, const DiscoveryEv
     self->events = *events;
     self->user = user;
     self->max_age_us = MAX_AGE_US;
+    self->views_due_us = CLOCK_NEVER;
     self->context = g_main_context_new();
     self->stop = g_cancellable_new();
     self->registries = g_ptr_array_new_with_free_func(registry_free);
