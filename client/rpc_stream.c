@@ -49,6 +49,14 @@ rpc_stream_room(const RpcStream *self)
     return most > self->submissions.length ? most - self->submissions.length : 0;
 }
 
+gboolean
+rpc_stream_has_failed(const RpcStream *self)
+{
+    const GList *oldest = self->submissions.head;
+
+    return oldest != NULL && ((const RpcSubmission *) oldest->data)->error != NULL;
+}
+
 /* ---- lanes ---- */
 
 /* NULL: there is none to that host. */

@@ -13,6 +13,8 @@ void rpc_stream_free(RpcStream *self);
 /* How many more submissions are worth making before a collect: in_flight of the client, times the
  * hosts under load balancing, less those that wait to be collected. */
 guint rpc_stream_room(const RpcStream *self);
+/* The next collect fails at once: others that are submitted before may each try all hosts first. */
+gboolean rpc_stream_has_failed(const RpcStream *self);
 /* Submissions not yet collected. */
 guint rpc_stream_in_flight(const RpcStream *self);
 

@@ -120,8 +120,11 @@ static guint
 thrift_sink_room(Sink *sink)
 {
     const ThriftSink *self = thrift_sink_of(sink);
+    const RpcStream *oldest = self->under_way.head != NULL ? self->under_way.head->data : NULL;
     guint room = 0;
 
+    if (oldest != NULL && rpc_stream_has_failed(oldest))
+        return 0;
     for (guint i = 0; i < self->streams->len; i++)
         room += rpc_stream_room(stream_at(self, i));
     return room;

@@ -225,6 +225,19 @@ def test_a_registry_that_names_many_hosts_fills_no_log(leat, plain_lookup):
     assert len(failed["error"]) < 3000 and failed["error"].endswith("; and others")
 
 
+def test_a_thousand_hosts_that_are_all_dead_are_tried_in_seconds(leat, plain_lookup):
+    names = plain_lookup(*(Host(f"127.0.{n // 250 + 1}.{n % 250 + 1}", 1) for n in range(1000)))
+    names.may_answer.clear()
+    agent = leat(finder([names.lookup]))
+    wait_until(lambda: agent.metric("leat_channel_events") > 1000, "many batches wait")
+
+    names.may_answer.set()
+    found = time.monotonic()
+    agent.wait_for_log("delivery failed, backing off")
+
+    assert time.monotonic() - found < 3 + BUSY
+
+
 def test_what_cannot_be_a_host_is_none(collect, leat, plain_lookup):
     far = collect()
     names = plain_lookup(*(Host(odd, 1) for odd in ("a b", "a\nb", "x" * 254, "%n", "*", "256.1.1.1")), far)

@@ -113,6 +113,22 @@ test_no_more_than_in_flight_are_sent_and_the_rest_as_answers_come(void)
 }
 
 static void
+test_a_stream_has_failed_when_the_oldest_submission_has_and_until_it_is_collected(void)
+{
+    g_auto(Fixture) self;
+
+    fixture_init(&self, RPC_SINGLE, 1, 2);
+    submit(&self, 0, 0);
+    g_assert_false(rpc_stream_has_failed(self.stream));
+    rpc_client_close(self.hosts.client);
+    submit(&self, 0, 1);
+
+    g_assert_true(rpc_stream_has_failed(self.stream));
+    collect_failure(&self, RPC_ERROR_CLOSED);
+    g_assert_false(rpc_stream_has_failed(self.stream));
+}
+
+static void
 test_the_calls_of_one_submission_are_pipelined_too(void)
 {
     g_auto(Fixture) self;
@@ -397,6 +413,8 @@ main(int argc, char **argv)
         test_as_many_calls_are_on_their_way_as_may_be_without_an_answer);
     ADD("no-more-than-in-flight-are-sent-and-the-rest-as-answers-come",
         test_no_more_than_in_flight_are_sent_and_the_rest_as_answers_come);
+    ADD("a-stream-has-failed-when-the-oldest-submission-has-and-until-it-is-collected",
+        test_a_stream_has_failed_when_the_oldest_submission_has_and_until_it_is_collected);
     ADD("the-calls-of-one-submission-are-pipelined-too",
         test_the_calls_of_one_submission_are_pipelined_too);
     ADD("load-balancing-has-calls-on-their-way-to-all-hosts",
