@@ -162,7 +162,7 @@ def test_the_port_of_an_nsqlookupd_is_told_from_that_of_a_name_server(leat, regi
 def test_a_name_server_that_dies_is_not_taken_for_a_wrong_port(leat, namesrv):
     names = namesrv()
     agent = leat(router("%s:%d" % names.namesrv))
-    wait_until(lambda: agent.metric("leat_thrift_sink_lookups_total") >= 1, "it has answered")
+    wait_until(lambda: names.metric("leat_registry_watches") == 1, "it is watched")
 
     names.kill()
     line = agent.wait_for_log("trouble with a registry")
