@@ -58,7 +58,7 @@ def test_its_nodes_and_topics_are_shown(collect, world):
     assert everything["type"] == "nsqlookupd"
     assert everything["topics"] == [{"topic": TOPIC}]
     (node,) = everything["nodes"]
-    assert (node["address"], node["topics"]) == (far.address, TOPIC)
+    assert (node["address"], node["topics"]) == (far.address, [{"topic": TOPIC, "tombstoned": False}])
     assert [n["address"] for n in look_up(world.address, TOPIC)["nodes"]] == [far.address]
 
     table = run("lookup", world.address, TOPIC).stdout.splitlines()
