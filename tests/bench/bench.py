@@ -18,13 +18,18 @@ import tempfile
 import time
 import urllib.request
 
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / "interop"), str(TESTS / "integration")]
+
+from flume_agent import FlumeAgent  # noqa: E402
+from flume_jars import find_flume  # noqa: E402
+
 HEADERS = ["--headers", "2", "--body", "300"]
 BATCHES = ["--connections", "4", "--batch", "1000"] + HEADERS
 SINGLES = ["--connections", "64", "--batch", "0"] + HEADERS
 IDLE_CONNECTIONS = 10000
 SHORT_QUEUE = 16000  # events: what a processor's cache holds
 LINK_DELAY_MS = 20
-TESTS = pathlib.Path(__file__).resolve().parents[1]
 FLUME_CAPACITY = 1000000  # events, its default
 FLUME_SECONDS = 3  # to warm up, and then of the measurement
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -158,10 +163,6 @@ class Flume:
     client_options = []
 
     def __init__(self, far_end_port, channel):
-        sys.path += [str(TESTS / "interop"), str(TESTS / "integration")]
-        from flume_agent import FlumeAgent
-        from flume_jars import find_flume
-
         sink = {"type": "thrift", "hostname": "127.0.0.1", "port": far_end_port, "batch-size": 1000}
         self.http = free_port()
         monitoring = ("-Xmx1g", "-Dflume.monitoring.type=http", f"-Dflume.monitoring.port={self.http}")
