@@ -1,7 +1,10 @@
 """test_namesrv_tcp.py - RocketMQ's remoting protocol: requests, answers, and what hostile clients get."""
+import fcntl
+import pathlib
 import signal
 import socket
 import struct
+import termios
 import time
 
 import pytest
@@ -202,14 +205,21 @@ def test_many_requests_at_once_hold_nobody_up(namesrv):
     assert any(share_of_their_time() < 0.1 for _ in range(5)), "it waited for all of them"
 
 
+def n_not_acknowledged(stream):
+    """Bytes that the other side's kernel does not have yet."""
+    return struct.unpack("i", fcntl.ioctl(stream, termios.TIOCOUTQ, bytes(4)))[0]
+
+
 def test_what_waits_for_its_turn_may_find_no_room(namesrv):
     made = namesrv(receive_memory="512KiB")
     broker, holder, hasty = Remoting(made.namesrv), Remoting(made.namesrv), Remoting(made.namesrv)
     broker.register(topics=[f"topic-{i:04}" for i in range(2000)])
     holder.socket.sendall(struct.pack(">II", 1000000, 500000) + b"{" * 520000)
-    for _ in range(20):
-        assert broker.ask(206).code == 0  # by now all of it is held, in however many pieces it came
+    wait_until(lambda: n_not_acknowledged(holder.socket) == 0, "all of it is there")
+    for _ in range(100):  # in each of its turns it takes a piece of that
+        assert broker.ask(206).code == 0
     made.signal(signal.SIGSTOP)
+    wait_until(lambda: " T " in pathlib.Path(f"/proc/{made.process.pid}/stat").read_text(), "it is stopped")
     for _ in range(1000):  # it finds them all at once
         hasty.send(206)
     made.signal(signal.SIGCONT)
